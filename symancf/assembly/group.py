@@ -244,8 +244,10 @@ class Group:
         lanes, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         ranges = [np.arange(first[number], first[number + 1]) for number in self.numbers]
         self._own = np.concatenate(ranges)
+        self._targets = []  # of each piece: batches, lanes, and entities; see `_fill`
         for k, (number, piece) in enumerate(zip(self.numbers, own, strict=True)):
             batch, lane = self._lanes(k)
+            self._targets.append((batch, lane, np.minimum(np.arange(len(batch)), piece.size - 1)))
             for place, row in enumerate(_rows(piece), int(first[number]) + slots):
                 lanes.append((batch * len(piece.kernel.cell) + row) * LANES + lane)
                 values.append(np.full(len(batch), place))
@@ -288,8 +290,8 @@ class Group:
 
     def _fill(self, cell: Array, k: int, rows: Array) -> None:
         """Write the parameters of the entities of a piece."""
-        batch, lane = self._lanes(k)
-        cell[batch, :, lane] = rows[np.minimum(np.arange(len(batch)), len(rows) - 1)]
+        batch, lane, entity = self._targets[k]
+        cell[batch, :, lane] = rows[entity]
 
     def _put(self, uniform: Array, cell: Array, values: Array) -> None:
         """Write the values of the plan to slots and rows."""

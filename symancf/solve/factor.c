@@ -22,8 +22,8 @@
  * order (R. J. Vanderbei, SIAM Journal on Optimization 5 (1995) 100-113), however A is scaled.
  *
  * Where A is not, a pivot may be small.  So one that is all but cancelled refuses the factors, and
- * the first solution with them is looked at: by its backward error solutions are improved once
- * each, or refused.  Whoever asks goes on with a solver that changes pivots.
+ * they are tried: by the backward error of a solution each one is corrected once, or the factors
+ * are refused.  Whoever asks goes on with a solver that changes pivots.
  */
 #include "factor.h"
 
@@ -36,11 +36,17 @@
 #define SOUND 1e-8      /* and of those that are */
 #define RANK 4          /* pivots whose rows are subtracted at once */
 
+typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
+
+/* Sums in the same order wherever a and b are. */
 static double dot(const double *a, const double *b, int32_t n)
 {
+  eight sums = {0.0};
   double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-  for (int32_t i = 0; i < n; i++) sum += a[i] * b[i];
+  int32_t i = 0;
+  for (; i + 8 <= n; i += 8) sums += *(const eight *)(a + i) * *(const eight *)(b + i);
+  for (; i < n; i++) sum += a[i] * b[i];
+  for (int k = 0; k < 8; k++) sum += sums[k];
   return sum;
 }
 
@@ -48,6 +54,14 @@ static void add(double *restrict a, double times, const double *restrict b, int3
 {
 #pragma omp simd
   for (int32_t i = 0; i < n; i++) a[i] += times * b[i];
+}
+
+/* An entry on the diagonal. */
+static double diagonal(const symancf_factor *f, int32_t i)
+{
+  for (int32_t k = f->nonzero_start[i]; k < f->nonzero_start[i + 1]; k++)
+    if (f->nonzero_column[k] == i) return f->nonzero[k];
+  return 0.0;
 }
 
 /* ---- constraints of one block ---------------------------------------------------------------- */
@@ -64,10 +78,8 @@ static int find_basis(const symancf_factor *f, int32_t block, const int32_t *pla
   const int32_t m = f->own_start[block + 1] - f->own_start[block];
   double *gradient = f->small, *scale = f->piece;
   for (int32_t i = 0; i < n; i++) {
-    double diagonal = 0.0;
-    for (int32_t k = f->nonzero_start[row[i]]; k < f->nonzero_start[row[i] + 1]; k++)
-      if (f->nonzero_column[k] == row[i]) diagonal = fabs(f->nonzero[k]);
-    scale[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
+    const double size = fabs(diagonal(f, row[i]));
+    scale[i] = size > 0.0 ? 1.0 / sqrt(size) : 1.0;
   }
   for (int32_t c = 0; c < m; c++)
     for (int32_t i = 0; i < n; i++)
@@ -270,26 +282,13 @@ static void find_nonzero(symancf_factor *f)
   int32_t count = 0;
   for (int32_t i = 0; i < f->unknowns; i++) {
     f->nonzero_start[i] = count;
-    for (int32_t k = f->start[i]; k < f->start[i + 1]; k++)
-      if (f->value[k] != 0.0) {
-        f->nonzero_column[count] = f->column[k];
-        f->nonzero[count++] = f->value[k];
-      }
+    for (int32_t k = f->start[i]; k < f->start[i + 1]; k++) { /* a branch would be guessed wrong */
+      f->nonzero_column[count] = f->column[k];
+      f->nonzero[count] = f->value[k];
+      count += f->value[k] != 0.0;
+    }
   }
   f->nonzero_start[f->unknowns] = count;
-}
-
-/* Factor the present matrix; return whether that was possible. */
-int symancf_factor_renew(symancf_factor *f)
-{
-  double *top = f->stack;
-  find_nonzero(f);
-  if (!find_bases(f)) return 0;
-  memset(f->growth, 0, (size_t)f->pivots * sizeof(double));
-  for (int32_t k = 0; k < f->fronts && top; k++) top = factor_front(f, f->front + k, top);
-  f->unproven = 1;
-  f->refines = 0;
-  return top != NULL;
 }
 
 /* ---- solutions ------------------------------------------------------------------------------- */
@@ -426,8 +425,7 @@ static void solve(const symancf_factor *f, const double *b, double *x)
 
 /*
  * The backward error |b - A x| / (|b| + |A| |x|), of equations of motion and of constraints each by
- * itself: the larger one.  The residual is written to `residual`.
- */
+ * itself: the larger one.   */
 static double backward_error(const symancf_factor *f, const double *b, const double *x)
 {
   double left[2] = {0.0, 0.0}, whole[2] = {0.0, 0.0}, worst = 0.0;
@@ -438,7 +436,6 @@ static double backward_error(const symancf_factor *f, const double *b, const dou
       sum -= term;
       size += fabs(term);
     }
-    f->residual[i] = sum;
     const int c = f->constrains[i];
     if (!(fabs(sum) <= left[c])) left[c] = fabs(sum);
     if (size > whole[c]) whole[c] = size;
@@ -450,20 +447,52 @@ static double backward_error(const symancf_factor *f, const double *b, const dou
   return worst;
 }
 
-/* Solve A x = b with the last factors; return whether that is a solution. */
-int symancf_factor_solve(symancf_factor *f, const double *b, double *x)
+/* Solve A x = b with the last factors. */
+void symancf_factor_solve(symancf_factor *f, const double *b, double *x)
 {
+  double *rest = f->change, *correction = rest + f->unknowns;
   solve(f, b, x);
-  if (!f->unproven && !f->refines) return 1;
-  double error = backward_error(f, b, x);
-  if (error > EXACT) {
-    double *correction = f->change, *rest = correction + f->unknowns;
-    memcpy(rest, f->residual, (size_t)f->unknowns * sizeof(double));
-    solve(f, rest, correction);
-    for (int32_t i = 0; i < f->unknowns; i++) x[i] += correction[i];
-    error = backward_error(f, b, x);
-    f->refines = 1;
+  if (!f->refines) return;
+  subtract_product(f, b, x, rest);
+  solve(f, rest, correction);
+  for (int32_t i = 0; i < f->unknowns; i++) x[i] += correction[i];
+}
+
+/*
+ * Try the factors with b = |A| d, d = |diag A|^-1/2 or 0; return whether they solve, perhaps with a
+ * correction.  No other right-hand side decides that: solutions do not depend on earlier ones.
+ */
+static int try_factors(symancf_factor *f)
+{
+  const int32_t n = f->unknowns;
+  double *b = f->change + 2 * n, *x = b + n;
+  for (int32_t i = 0; i < n; i++) {
+    const double size = fabs(diagonal(f, i));
+    x[i] = size > 0.0 ? 1.0 / sqrt(size) : 0.0;
   }
-  f->unproven = 0;
+  for (int32_t i = 0; i < n; i++) {
+    b[i] = 0.0;
+    for (int32_t k = f->nonzero_start[i]; k < f->nonzero_start[i + 1]; k++)
+      b[i] += fabs(f->nonzero[k]) * x[f->nonzero_column[k]];
+  }
+  f->refines = 0;
+  symancf_factor_solve(f, b, x);
+  double error = backward_error(f, b, x);
+  if (!(error <= EXACT)) {
+    f->refines = 1;
+    symancf_factor_solve(f, b, x);
+    error = backward_error(f, b, x);
+  }
   return error <= SOUND;
+}
+
+/* Factor the present matrix; return whether that was possible. */
+int symancf_factor_renew(symancf_factor *f)
+{
+  double *top = f->stack;
+  find_nonzero(f);
+  if (!find_bases(f)) return 0;
+  memset(f->growth, 0, (size_t)f->pivots * sizeof(double));
+  for (int32_t k = 0; k < f->fronts && top; k++) top = factor_front(f, f->front + k, top);
+  return top && try_factors(f);
 }

@@ -49,7 +49,7 @@ typedef struct {
   double *upper, *lower, *inverse, *growth; /* rows of fronts; pivots, what they are sums of */
   int32_t *nonzero_start, *nonzero_column;  /* its entries that are not zero */
   double *nonzero;
-  int32_t unproven, refines; /* no solution was looked at yet; each one is improved */
+  int32_t refines; /* whether each solution is corrected */
   /* workspace */
   double *dense, *stack, *small; /* one front; what is left of some; [3][largest block]^2 */
   double *reduced, *piece, *residual, *change;

@@ -33,8 +33,8 @@ class FixedFactor:
 
     The values of the matrix may change, its pattern does not. Constraints of one block of
     coordinates are eliminated within it, others after all of their coordinates. Pivots are chosen
-    by the pattern alone: one that is zero, or a solution that is none, is told, and a solver that
-    looks for pivots has to take over.
+    by the pattern alone: where one is zero, or solutions are none, `renew` tells so, and a solver
+    that looks for pivots has to take over.
 
     Parameters
     ----------
@@ -77,19 +77,22 @@ class FixedFactor:
         """Factor the matrix of now; tell whether there are such factors."""
         return self.suits and bool(self._library.symancf_factor_renew(self._place))
 
-    def solve(self, b: Array) -> Array | None:
-        """Return the solution with the last factors, None where it is none."""
+    def solve(self, b: Array) -> Array:
+        """Return the solution with the last factors."""
         x = np.empty(len(b))
-        return x if self.solve_at(pointer(b), pointer(x)) else None
+        self.solve_at(pointer(b), pointer(x))
+        return x
 
-    def solve_at(self, b: ctypes.c_void_p, x: ctypes.c_void_p) -> bool:
-        """Write the solution to an array by its address; tell whether it is one."""
-        return bool(self._library.symancf_factor_solve(self._place, b, x))
+    def solve_at(self, b: ctypes.c_void_p, x: ctypes.c_void_p) -> None:
+        """Write the solution to an array by its address."""
+        self._library.symancf_factor_solve(self._place, b, x)
 
     @property
-    def function(self) -> int:
-        """The address of the function of C that solves; its first argument is `data`."""
-        return ctypes.cast(self._library.symancf_factor_solve, ctypes.c_void_p).value or 0
+    def functions(self) -> tuple[int, int]:
+        """The addresses of the functions of C that factor and solve; the first argument: `data`."""
+        both = self._library.symancf_factor_renew, self._library.symancf_factor_solve
+        renew, solve = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in both)
+        return renew, solve
 
     # ---- once -----------------------------------------------------------------------------------
     def _analyse(self) -> bool:
@@ -167,7 +170,7 @@ class FixedFactor:
             nonzero=np.zeros(nonzeros),
             small=np.zeros(3 * largest**2),
             residual=np.zeros(n),
-            change=np.zeros(2 * n),
+            change=np.zeros(4 * n),
         )
 
     def _give_fronts(self, fronts: list[Front]) -> bool:

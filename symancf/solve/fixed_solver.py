@@ -27,7 +27,7 @@ class FixedSolver:
     """The preconditioner of a KSP of one rank: `FixedFactor`, or PETSc's factors with pivoting.
 
     The order of elimination is found once for each pattern. Where the pattern does not suit, a
-    pivot is zero or a solution is none, PETSc's factors of the same matrix take over, by KLU where
+    pivot is zero or solutions are none, PETSc's factors of the same matrix take over, by KLU where
     PETSc has it, until the next matrix.
 
     Parameters
@@ -67,12 +67,6 @@ class FixedSolver:
         self.refusals += not self.factored
         return self.factored
 
-    @property
-    def solution(self) -> tuple[int, int]:
-        """The addresses of the function that solves, and of its first argument, for C."""
-        assert self.factor is not None
-        return self.factor.function, ctypes.addressof(self.factor.data)
-
     def _analysed(self) -> FixedFactor:
         matrix, numbering = self._matrix, self._matrix.numbering
         waits = numbering.those("multiplier", "algebraic", "tie")[numbering.coordinate_of_row]
@@ -108,12 +102,10 @@ class FixedSolver:
                 given, to = ctypes.c_void_p(), ctypes.c_void_p()
                 functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
                 functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
-                self.factored = self.factor.solve_at(given, to)
+                self.factor.solve_at(given, to)
                 functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
                 functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
-                if self.factored:
-                    return 0
-                self.refusals += 1
+                return 0
             other = ctypes.c_void_p(self._fall_back().handle)
             return int(functions.PCApply(other, ctypes.c_void_p(r), ctypes.c_void_p(z)))
         except PETSc.Error as error:

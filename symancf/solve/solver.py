@@ -146,13 +146,12 @@ def linear_defaults(
 def _suits_fixed(system: DiscreteSystem) -> bool:
     """Whether factors on a fixed pattern take less time: of bodies with few entries in a row."""
     alone = system.comm.size == 1 and not system.changing
-    return alone and system.numbering.size <= MOST_FIXED and _of_lines(system)
+    return alone and system.numbering.size <= MOST_FIXED and _cells(system) <= {"line", "line3"}
 
 
-def _of_lines(system: DiscreteSystem) -> bool:
-    """Whether all bodies are cables, rods and rigid ones."""
-    elements = (vars(body).get("element") for body in system.bodies)
-    return all(getattr(element, "cell", "line") == "line" for element in elements)
+def _cells(system: DiscreteSystem) -> set[str]:
+    """Return the cells of all bodies; "line" of rigid ones."""
+    return {getattr(vars(body).get("element"), "cell", "line") for body in system.bodies}
 
 
 def _iterative(system: DiscreteSystem, kind: str, dynamic: bool) -> dict[str, Option]:
@@ -190,7 +189,7 @@ def _direct(system: DiscreteSystem, dynamic: bool) -> dict[str, Option]:
     options: dict[str, Option] = {"ksp_type": "preonly", "pc_type": "lu"}
     saddle, small = is_saddle(system), 20_000 if dynamic else 2000
     if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
-        if not dynamic or not _of_lines(system):
+        if not dynamic or _cells(system) != {"line"}:
             return options | {"pc_factor_mat_solver_type": "umfpack"}
         if saddle:
             return options | {"pc_factor_mat_solver_type": "klu"}

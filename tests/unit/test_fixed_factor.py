@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -52,7 +51,6 @@ def permuted(given: Given, rng: np.random.Generator) -> Given:
 
 def largest_error(factor: FixedFactor, A: Any, b: Array) -> float:
     x = factor.solve(b)
-    assert x is not None
     return float(np.abs(x - np.linalg.solve(A.toarray(), b)).max() / np.abs(x).max())
 
 
@@ -86,8 +84,6 @@ def test_other_values_are_factored_in_the_same_memory() -> None:
     assert other.renew()
     value[:] = np.nan  # looked at by `renew` alone
     x, y = one.solve(b), other.solve(b)
-    assert x is not None
-    assert y is not None
     np.testing.assert_array_equal(x, y)
     np.testing.assert_allclose(3.0 * (A @ x), b, atol=1e-10)
     assert not one.renew()
@@ -103,7 +99,6 @@ def test_units_do_not_matter(symmetric: bool) -> None:
     factor = factor_of(scaled, constrains, symmetric)
     assert factor.renew()
     x = factor.solve(units * b)
-    assert x is not None
     np.testing.assert_allclose(units * x, np.linalg.solve(A.toarray(), b), rtol=1e-6, atol=1e-8)
 
 
@@ -111,9 +106,7 @@ def test_small_ones() -> None:
     none = np.zeros(0, bool)
     factor = factor_of(sp.csr_matrix((0, 0)), none)
     assert factor.renew()
-    x = factor.solve(np.zeros(0))
-    assert x is not None
-    assert len(x) == 0
+    assert len(factor.solve(np.zeros(0))) == 0
     for symmetric in (True, False):
         factor = factor_of([[-2.0]], np.array([False]), symmetric)
         assert factor.renew()
@@ -138,7 +131,7 @@ def test_what_is_singular_is_refused(symmetric: bool) -> None:
         pattern.data[:] = B.ravel()
         kinds = constrains[: len(B)] if len(B) > 2 else np.zeros(len(B), bool)
         factor = factor_of(pattern, kinds, symmetric)
-        assert not factor.renew() or factor.solve(np.ones(len(B))) is None
+        assert not factor.renew()
 
 
 def test_a_matrix_without_symmetry_is_not_taken_for_symmetric() -> None:
@@ -146,7 +139,7 @@ def test_a_matrix_without_symmetry_is_not_taken_for_symmetric() -> None:
     A, constrains = saddle(rng, 4, 2, 1)
     A.data *= 1.0 + 0.5 * rng.normal(size=A.nnz)
     factor = factor_of(A, constrains, symmetric=True)
-    assert not factor.renew() or factor.solve(rng.normal(size=len(constrains))) is None
+    assert not factor.renew()
 
 
 # ---- motions ------------------------------------------------------------------------------------
@@ -172,20 +165,10 @@ def test_motions_are_those_with_factors_of_petsc(make: Any, to: float, step: flo
 
 def test_petsc_takes_over_where_factors_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _, _ = moved(turned, 0.1, 5e-3, pc_type="lu")
-    never = ctypes.CFUNCTYPE(ctypes.c_int, *3 * [ctypes.c_void_p])(lambda factor, b, x: 0)
-    address = ctypes.cast(never, ctypes.c_void_p).value
-    refusals = {
-        "renew": lambda self: False,
-        "solve_at": lambda self, b, x: False,  # for PETSc
-        "function": property(lambda self: address),  # for steps in C
-    }
-    for name, refuse in refusals.items():
-        with monkeypatch.context() as patch:
-            patch.setattr(FixedFactor, name, refuse)
-            system, problem, _ = moved(turned, 0.1, 5e-3)
-        fixed = problem._newton.preconditioner.fixed
-        assert fixed.refusals > 0 or name == "function"
-        np.testing.assert_allclose(system.state, expected.state, rtol=1e-9, atol=1e-9)
+    monkeypatch.setattr(FixedFactor, "renew", lambda self: False)
+    system, problem, _ = moved(turned, 0.1, 5e-3)
+    assert problem._newton.preconditioner.fixed.refusals > 0
+    np.testing.assert_allclose(system.state, expected.state, rtol=1e-9, atol=1e-9)
 
 
 def test_who_chooses_factors_of_petsc_gets_them() -> None:

@@ -135,6 +135,7 @@ class Iterations(Protocol):
     chooses: bool
     iterations: int
     linear_iterations: int
+    step_of_tangent: float
     error: BaseException | None
 
     @property
@@ -443,16 +444,7 @@ class Native:
             newton.system.time = self.state.time
         try:
             if what == StepRequest.RENEW:
-                self.state.factored = False
-                ksp, motion = newton.snes.getKSP(), newton.motion
-                newton.renew(ksp)
-                ksp.setOperators(newton.J, newton.J)
-                self._take_factors()
-                # C makes the next ones with steps of this length, where only forces change
-                known = ksp.getPC().getType() in PETSC_FACTORS and not motion.mass.changes
-                vanishing = ROUND_OFF * newton.system.stiffness * newton.balance.constraints.size
-                self.tangent.give(known=known, vanishing=vanishing, inertia=motion.mass_part)
-                self._inertia_of = newton.step_of_tangent
+                self._renew()
             elif what == StepRequest.PARTS:
                 newton.balance.split()
             elif what in self._takes:
@@ -483,13 +475,23 @@ class Native:
                     plan.update(system.time)
         return verdict
 
-    def _take_factors(self) -> None:
-        """Let C solve with the factors of the tangent, where they are on a fixed pattern."""
-        fixed = self.newton.preconditioner.fixed
-        if fixed is not None and fixed.factored:
-            solve, factor = fixed.solution
-            self.problem.give(factor_solve=solve, factor=factor)
+    def _renew(self) -> None:
+        """Make the tangent; C makes the next ones while steps have this length."""
+        self.state.factored, newton = False, self.newton
+        ksp, motion = newton.snes.getKSP(), newton.motion
+        newton.renew(ksp)
+        ksp.setOperators(newton.J, newton.J)
+        fixed = newton.preconditioner.fixed
+        if fixed is not None and fixed.factored and fixed.factor is not None:
+            renew, solve = fixed.factor.functions
+            data = ctypes.addressof(fixed.factor.data)
+            self.problem.give(factor=data, factor_renew=renew, factor_solve=solve)
             self.state.factored = True
+        seen = self.state.factored or ksp.getPC().getType() in PETSC_FACTORS
+        known = seen and not motion.mass.changes
+        vanishing = ROUND_OFF * newton.system.stiffness * newton.balance.constraints.size
+        self.tangent.give(known=known, vanishing=vanishing, inertia=motion.mass_part)
+        self._inertia_of = newton.step_of_tangent
 
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""

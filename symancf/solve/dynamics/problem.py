@@ -339,12 +339,13 @@ class DynamicProblem(OneProcess, Displayable):
         if not 0.25 < step / self._scaled_for < 4.0:
             self._motion.scale_multipliers(lambda: self._integrator.largest(step))
             self._scaled_for = step
+        self._accelerations.kinematics.refresh()  # their scale may be that of a state
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint from which `restore` continues (collective); also from a monitor.
 
-        A run that continues from it repeats this one bit for bit on one rank with the factors of
-        UMFPACK or KLU; with others to round-off.
+        A run that continues from it repeats this one bit for bit on one rank with factors on a
+        fixed pattern, of UMFPACK or of KLU; with others to round-off.
         """
         write(path, self._system, self.state)
         self._newton.forget()

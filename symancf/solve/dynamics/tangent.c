@@ -44,6 +44,7 @@ static int make_tangent(const symancf_problem *p, symancf_state *s)
 static int renew(const symancf_problem *p, symancf_state *s, int iteration)
 {
   if (!p->work->tangent->known || !make_tangent(p, s)) return p->ask(RENEW, iteration);
+  if (s->factored && !p->factor_renew(p->factor)) return p->ask(RENEW, iteration);
   symancf_tangent_made(p, s);
   return 0;
 }
