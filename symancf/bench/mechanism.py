@@ -265,6 +265,16 @@ def net() -> Made:
     return _net(ball)
 
 
+def net_of_points() -> Made:
+    """Return the same of point masses."""
+
+    def point(position: Any, name: str) -> tuple[Any, Any]:
+        body = sa.PointMass(d.BALL_MASS, position, name=name)
+        return body, body.centre
+
+    return _net(point)
+
+
 def block() -> Made:
     """Return a box that slides and turns on a plane, with friction at its corners."""
     body = sa.RigidBody.box(
@@ -424,6 +434,7 @@ MODELS: dict[str, Callable[[], Made]] = {
     "rotor": rotor,
     "rods": rods,
     "net": net,
+    "net of points": net_of_points,
     "block": block,
     "cables": cable_line,
     "plates": plates,

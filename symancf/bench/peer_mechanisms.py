@@ -25,7 +25,7 @@ from peer_exudyn import cable
 POSITION = exu.OutputVariableType.Position
 
 
-class Model:
+class ExudynModel:
     """A system of Exudyn with the few items that the mechanisms are made of."""
 
     def __init__(self, symbolic):
@@ -299,6 +299,11 @@ def net(m, points=False):
     return ("body", made[4, 5], zero), ("body", made[2, 2], zero)
 
 
+def net_of_points(m):
+    """Return the same of point masses."""
+    return net(m, points=True)
+
+
 def block(m):
     """Return a box with balls of 5 mm at its corners on a plane of triangles."""
     start = {"initialVelocity": list(d.THROW), "initialAngularVelocity": [0, 0, d.WHIRL]}
@@ -429,6 +434,7 @@ MODELS = {
     "rotor": rotor,
     "rods": rods,
     "net": net,
+    "net of points": net_of_points,
     "block": block,
     "cables": cables,
     "plates": plates,
@@ -443,7 +449,7 @@ SYMBOLIC = "manipulator", "rotor", "payload"  # have functions of time
 
 def designs(count, record):
     """Return the CPU time [ms] of equilibria of a cantilever of cables with other stiffnesses."""
-    m = Model(False)
+    m = ExudynModel(False)
     mbs = m.mbs
     section = {"EA": d.DESIGN_EA, "EI": d.DESIGNS[0], "rho": 1.0, "A": 1.0}
     nodes, elements = m.cables(d.along((0, 0), (1, 0), d.DESIGN_CABLES), section)
@@ -496,7 +502,7 @@ def run(model, steps=None, record=False, symbolic=False):
         return designs(steps, record)
     if symbolic and model not in SYMBOLIC:
         return {"missing": "no function of time"}
-    m = Model(symbolic)
+    m = ExudynModel(symbolic)
     mbs = m.mbs
     places = MODELS[model](m)
     for place in places if record else ():

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Ints
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
+from ..bodies.point import PointMass
 from ..catalogue.boundary.support import Support
 from ..contact.contact import Contact
 from ..errors import ParameterError
@@ -82,7 +83,7 @@ def results(
     for number, body in enumerate(system.bodies):
         if isinstance(body, Body):
             found[system.name(body)] = _of_body(system, body, number, divisions, labels)
-        elif isinstance(body, RigidBody):
+        elif isinstance(body, RigidBody | PointMass):
             found[system.name(body)] = sample(system, body)
     for term in system.terms:
         if isinstance(term, Contact):

@@ -66,6 +66,7 @@ LAWS = (
 BODIES = (
     CapabilityRow("body", "PlanarBody", multigrid=NO_GRIDS, contact="ParameterError: surface"),
     CapabilityRow("body", "RigidBody", multigrid=NO_GRIDS, contact=YES),
+    CapabilityRow("body", "PointMass", multigrid=NO_GRIDS, contact="ParameterError: surface"),
 )
 TERMS = (
     CapabilityRow("term", "fix"),

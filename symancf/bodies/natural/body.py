@@ -13,8 +13,6 @@ from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ...assembly.resolved import JetRows, Resolved
 from ...errors import ParameterError
-from ...laws import weight_law
-from ...laws.turning import rigid_turning_laws
 from ...places.ends import End, frame_of, points_of, vector_rows
 from ...runtime import jit
 from ...values.arguments import text
@@ -257,7 +255,7 @@ class RigidBody(OneNode):
     @property
     def _weighs(self) -> bool:
         """Whether it has a mass."""
-        return self.mass > 0.0
+        return self._moments is not None
 
     @property
     def centre(self) -> RigidPoint:
@@ -272,7 +270,10 @@ class RigidBody(OneNode):
 
     def bind(self, layout: Layout) -> RigidBinding:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
-        own = layout.register(self, RigidBinding(self, layout))
+        places = np.concatenate([self.origin, self.frame.T.ravel()]).tolist()
+        values = {f"place{k + 1}": x for k, x in enumerate(places)}
+        values |= self._moments.values() if self._moments else {}
+        own = layout.register(self, RigidBinding(self, layout, kinetic_law(), values))
         conditions = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{own.name}")
         own.rigidity = layout.bind(conditions)
         return own
@@ -380,36 +381,13 @@ class RigidBinding(NodeBinding):
         uniform: Mapping[str, Value],
         rates: bool = False,
     ) -> Piece:
-        assert self.body._moments is not None
-        name = f"{what}:{self.name}"
+        """Return a kernel on r_i and the axes, combinations of the coordinates of the node."""
         entities = self.rigidity.entities
         asked = [(0, "value"), *((0, axis) for axis in AXES)]
         jets = entities.jets(configuration, asked, asked if rates else ())
         kernel = jit.points(law, configuration.comm)
-        places = np.concatenate([self.body.origin, self.body.frame.T.ravel()])
-        values = {f"place{k + 1}": places[k : k + 1] for k in range(12)}
-        return entities.piece(
-            name, kernel, role, uniform, values | self.body._moments.values(), jets
-        )
-
-    def inertia(self, configuration: Configuration) -> list[Piece]:
-        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
-        if self.body._moments is None:
-            return []
-        return [self._own_piece(configuration, "inertia", kinetic_law(), "inertia", {})]
-
-    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
-        """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
-        law = weight_law("rigid_weight", kinetic_law())
-        return self._own_piece(configuration, "gravity", law, "potential", uniform)
-
-    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
-        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
-        potential, forces = rigid_turning_laws(kinetic_law())
-        return [
-            self._own_piece(configuration, "centrifugal", potential, "potential", uniform),
-            self._own_piece(configuration, "coriolis", forces, "inertia", uniform, rates=True),
-        ]
+        values = {name: np.array([value]) for name, value in self.values.items()}
+        return entities.piece(f"{what}:{self.name}", kernel, role, uniform, values, jets)
 
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""

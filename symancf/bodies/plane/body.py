@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,26 +16,20 @@ from symancf_codegen.declare import KernelParameter, PointLaw
 from ...arrays import Array, Ints32
 from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import ANGLE, POSITION, Block
-from ...assembly.piece import Jets, Piece
 from ...assembly.resolved import JetRows, Resolved
 from ...errors import ConstraintError, ParameterError, argument
-from ...laws import weight_law
-from ...laws.turning import planar_turning_laws
-from ...mesh.partition import Family
 from ...places.ends import End, Ground, Symbols, frame_of
-from ...runtime import jit
 from ...values.arguments import name_or
-from ...values.motion import Motion
-from ...values.parameter import cached_answer, call, label, reals
+from ...values.parameter import label, reals
 from ...values.spellings import advise, former_arguments
-from ..node import NodeBinding, OneNode
+from ..node import NodeBinding, OneNode, motion_of_each
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from ...assembly.piece import Role
+    from ...assembly.piece import Piece
     from ...assembly.protocol import SupportBinding
-    from ...values.motion import Displacement, Gradient
+    from ...values.motion import Displacement, Gradient, Motion
     from ...values.parameter import Value
 
 COORDINATES = ("x", "y", "theta")
@@ -190,7 +184,12 @@ class PlanarBody(OneNode):
 
     def bind(self, layout: Layout) -> PlanarBinding:
         """Announce the node and its blocks of coordinates."""
-        return PlanarBinding(self, layout)
+        at = self._reference[:2] - self._offset  # of the node, the centre of mass
+        values = {"place1": float(at[0]), "place2": float(at[1])}
+        values |= {"m": self.mass, "J": self.inertia_about_centre}
+        own = PlanarBinding(self, layout, kinetic_law(), values)
+        own.announce(layout)
+        return own
 
     # ---- what supports ask ----------------------------------------------------------------------
     def _motion(
@@ -203,25 +202,6 @@ class PlanarBody(OneNode):
                 asked="gradient",
                 given=gradient,
             )
-        given: Any = displacement
-        values: list[Any] = [0.0] * len(held)
-        if callable(given) and len(held) > 1:
-
-            def all_of(t: float) -> Array:
-                asked = partial(call, name, given, t)
-                return cached_answer(all_of, t, lambda: np.array(asked(), dtype=float).ravel())
-
-            values = [lambda t, k=k: all_of(t)[k] for k in range(len(held))]
-        elif given is not None:
-            values = list(given) if np.ndim(given) else [given]
-        if len(values) != len(held):
-            names = ", ".join(COORDINATES[a] for a in held)
-            raise ParameterError(
-                f"{name}: displacement has {len(values)} values for the coordinates {names}",
-                asked="displacement",
-                given=values,
-                possible=[COORDINATES[a] for a in held],
-            )
         if self.centre.any() and held not in ([2], [0, 1, 2]):
             raise ParameterError(
                 f"{name}: the node of {self.name!r} is at its centre of mass, away from its "
@@ -231,8 +211,7 @@ class PlanarBody(OneNode):
                 given=[COORDINATES[a] for a in held],
                 possible=("theta", "all"),
             )
-        every = dict(enumerate([0.0] * 3)) | dict(zip(held, values, strict=True))
-        return Motion(name, list(every.values()), None, axes=COORDINATES)
+        return motion_of_each(name, held, COORDINATES, displacement)
 
     def _moved(self, u: Array, G: Array) -> Array:
         """Return (times, 3): (ux, uy, phi) of the node when those of the frame are u (times, 3)."""
@@ -272,12 +251,6 @@ class PlanarBinding(NodeBinding):
 
     body: PlanarBody
 
-    def __init__(self, body: PlanarBody, layout: Layout) -> None:
-        super().__init__(body, layout)
-        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
-        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
-        layout.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
-
     def build_reference(
         self, configuration: Configuration, supports: Sequence[SupportBinding]
     ) -> None:
@@ -291,57 +264,6 @@ class PlanarBinding(NodeBinding):
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """A rigid body has no strain energy."""
         return []
-
-    def _own_piece(
-        self,
-        configuration: Configuration,
-        law: PointLaw,
-        role: Role,
-        uniform: Mapping[str, Value],
-        rates: bool = False,
-    ) -> Piece:
-        """Return a kernel on (ux, uy, phi) of the node, and on their rates."""
-        here, local = self.here(configuration), self.local_vertices(configuration)
-        n, jets = len(local), 6 if rates else 3
-        values = {"m": self.body.mass, "J": self.body.inertia_about_centre}
-        at = self.body._reference[:2] - self.body._offset
-        values |= {"place1": float(at[0]), "place2": float(at[1])}
-        kernel = jit.points(law, configuration.comm)
-        cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
-        zero = np.zeros(jets * n, dtype=np.int32)
-        coordinate = np.concatenate([here, ~here]) if rates else here
-        return Piece(
-            name=f"{'gravity' if role == 'potential' else role}:{self.name}",
-            kernel=kernel,
-            role=role,
-            uniform=dict(uniform),
-            cell=cell,
-            owned=local < configuration.numbering.owned_vertices,
-            vertices=local,
-            vertex_start=np.arange(n + 1, dtype=np.int32),
-            entities=Jets(
-                zero, np.tile(np.arange(jets, dtype=np.int32), n), coordinate, zero, 1.0 + zero
-            ),
-        )
-
-    def inertia(self, configuration: Configuration) -> list[Piece]:
-        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
-        if not self.body.mass:
-            return []
-        return [self._own_piece(configuration, kinetic_law(), "inertia", {})]
-
-    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
-        """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
-        law = weight_law("planar_weight", kinetic_law(), 2)
-        return self._own_piece(configuration, law, "potential", uniform)
-
-    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
-        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
-        potential, forces = planar_turning_laws(kinetic_law())
-        return [
-            self._own_piece(configuration, potential, "potential", uniform),
-            self._own_piece(configuration, forces, "inertia", uniform, rates=True),
-        ]
 
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""

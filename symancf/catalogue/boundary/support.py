@@ -197,9 +197,10 @@ class FrameSupport(Support):
 
     def describe(self) -> str:
         """Tell what is held, in words."""
-        if len(self.offsets) == self.body._size:
+        if len(self.offsets) == self.body._size and self.body._turns:
             return "the whole body, position and rotation"
-        return f"{' and '.join(self.body._dofs[a] for a in self.offsets)} of its frame"
+        names = " and ".join(self.body._dofs[a] for a in self.offsets)
+        return f"{names} of its frame" if self.body._turns else names
 
     def bind(self, layout: Layout) -> FrameSupportBinding:
         """Return what it is in a system: it brings nothing."""
