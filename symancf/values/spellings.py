@@ -52,12 +52,15 @@ CHOICES = "cable", "kirchhoff", "ogden"
 MEMBERS: Mapping[str, Mapping[str, str]] = {
     "System": {
         **{name: f"system.matrices.{name}" for name in ("tangent", "mass", "damping")},
+        "numbering.size": "system.unknowns.size",
         "numbering": "system.unknowns, which has their number and names",
         "evaluate": "system.displacement, system.gradient or sa.sample(system, body)",
         "residual_at_solution": "reaction(system) of a support or a constraint",
         "restore": "problem.restore(state)",
         "snapshot": "problem.state",
         "sum": "system.comm.allreduce",
+        **dict.fromkeys(("accept", "inertia", "layout", "matrix", "memory", "pieces", "plan"), ""),
+        **dict.fromkeys(("prescribe", "residual_at", "revise", "supports", "update", "wrench"), ""),
     },
     "RigidBody": {
         "moments": "body.mass and body.centre",
