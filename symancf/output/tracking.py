@@ -115,6 +115,21 @@ class Tracked:
         return x[0] if len(x) == 1 else x
 
 
+class TrackedPoint:
+    """Position (3,) [m] of a point of a planar body, as `Tracked`."""
+
+    def __init__(self, system: DiscreteSystem, point: PlanarPoint) -> None:
+        self._system, self._point = system, point
+
+    def along(self, states: Array) -> Array:
+        """Return the positions at several states (n, coordinates), on one rank."""
+        return self._point.course(self._system, states)
+
+    def __call__(self) -> Array:
+        """Return the present position."""
+        return np.asarray(self._point.position(self._system)[0])
+
+
 def record(history: History, system: System, name: str, what: Watched, every: int) -> None:
     """Let a history keep a place, a function, or the series of a term, ``name force`` ..."""
     given: Any = what
@@ -135,7 +150,9 @@ def watched(
     """
     if isinstance(what, End):
         require_moving("record", what)
-    if isinstance(what, PlanarPoint) or (isinstance(what, End) and what.travels):
+    if isinstance(what, PlanarPoint):
+        return TrackedPoint(system._discrete, what)
+    if isinstance(what, End) and what.travels:
         point = what
 
         def position() -> Array:

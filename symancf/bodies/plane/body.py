@@ -451,6 +451,14 @@ class PlanarPoint(End):
         u, arm = self.body.node(configuration), self._arm(configuration)
         return np.append(u[:2] + (rotation(u[2]) - np.eye(2)) @ arm, 0.0)[None]
 
+    def course(self, configuration: Configuration, states: Array) -> Array:
+        """Return the positions (n, 3) of the point at states (n, coordinates), on one rank."""
+        q, arm = states[:, self.body.coordinates(configuration)], self._arm(configuration)
+        turns = np.array([rotation(phi) for phi in q[:, 2].tolist()]).reshape(-1, 2, 2) - np.eye(2)
+        moved = np.zeros((len(q), 3))
+        moved[:, :2] = q[:, :2] + turns @ arm
+        return np.asarray(self.resolve(configuration.layout).X + moved)
+
     def velocity(self, configuration: Configuration) -> Array:
         """Return the velocity (1, 3) of the point, on every rank (collective)."""
         v = self.body.node(configuration, configuration.rate)
