@@ -10,6 +10,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from ..arrays import Array
+from ..assembly.configuration import InstantResult
 from ..bodies.plane import PlanarPoint
 from ..errors import ParameterError
 from ..places.ends import End, require_moving
@@ -96,13 +97,13 @@ class Tracked:
         self._X = place.resolve(system.layout).everywhere(system.comm).X
         self._system = system
 
-    def along(self, states: Array) -> Array:
-        """Return the positions at several states (n, coordinates), on one rank."""
-        moved = self._value * states[:, self._coordinate]
-        u = np.zeros((len(states), self._X.size))
+    def along(self, instants: DiscreteSystem) -> Array:
+        """Return the positions at what `DiscreteSystem.at_instants` returns."""
+        moved = self._value * instants.state[:, self._coordinate]
+        u = np.zeros((len(moved), self._X.size))
         for k, slot in enumerate(self._slot):  # in the order of `__call__`
             u[:, slot] += moved[:, k]
-        x = self._X + u.reshape(len(states), *self._X.shape)
+        x = self._X + u.reshape(len(moved), *self._X.shape)
         return x[:, 0] if len(self._X) == 1 else x
 
     def __call__(self) -> Array:
@@ -113,21 +114,6 @@ class Tracked:
             u = self._system.sum(u)
         x: Array = self._X + u.reshape(self._X.shape)
         return x[0] if len(x) == 1 else x
-
-
-class TrackedPoint:
-    """Position (3,) [m] of a point of a planar body, as `Tracked`."""
-
-    def __init__(self, system: DiscreteSystem, point: PlanarPoint) -> None:
-        self._system, self._point = system, point
-
-    def along(self, states: Array) -> Array:
-        """Return the positions at several states (n, coordinates), on one rank."""
-        return self._point.course(self._system, states)
-
-    def __call__(self) -> Array:
-        """Return the present position."""
-        return np.asarray(self._point.position(self._system)[0])
 
 
 def record(history: History, system: System, name: str, what: Watched, every: int) -> None:
@@ -151,7 +137,8 @@ def watched(
     if isinstance(what, End):
         require_moving("record", what)
     if isinstance(what, PlanarPoint):
-        return TrackedPoint(system._discrete, what)
+        planar = what
+        return InstantResult(system._discrete, lambda at: planar.position(at)[..., 0, :])
     if isinstance(what, End) and what.travels:
         point = what
 

@@ -47,6 +47,12 @@ def rotation(angle: float) -> Array:
     return np.array([[c, -s], [s, c]])
 
 
+def rotations(angles: Array) -> Array:
+    """Return the matrices (..., 2, 2) of angles (...)."""
+    found = np.array([rotation(angle) for angle in angles.ravel().tolist()])
+    return found.reshape(*angles.shape, 2, 2)
+
+
 def turned(v: Array) -> Array:
     """Return a vector of the plane turned by a quarter, counter-clockwise: e_z x v."""
     return np.array([-v[1], v[0]])
@@ -238,7 +244,7 @@ class PlanarBody(OneNode):
         """Return (times, 3): (ux, uy, phi) of the node when those of the frame are u (times, 3)."""
         if not self.offset.any():
             return u
-        turns = np.array([rotation(phi) for phi in u[:, 2].tolist()]) - np.eye(2)
+        turns = rotations(u[:, 2]) - np.eye(2)
         return np.concatenate([u[:, :2] - turns @ self.offset, u[:, 2:]], axis=1)
 
     # ---- results --------------------------------------------------------------------------------
@@ -251,7 +257,7 @@ class PlanarBody(OneNode):
     def displacement(self, system: Configuration) -> Array:
         """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
         u = self.node(system)
-        u[:2] += (rotation(u[2]) - np.eye(2)) @ self.offset
+        u[..., :2] += (rotations(u[..., 2]) - np.eye(2)) @ self.offset
         return u
 
     @in_system
@@ -447,17 +453,11 @@ class PlanarPoint(End):
         )
 
     def displacement(self, configuration: Configuration) -> Array:
-        """Return the displacement (1, 3) of the point, on every rank (collective)."""
+        """Return the displacement (..., 1, 3) of the point, on every rank (collective)."""
         u, arm = self.body.node(configuration), self._arm(configuration)
-        return np.append(u[:2] + (rotation(u[2]) - np.eye(2)) @ arm, 0.0)[None]
-
-    def course(self, configuration: Configuration, states: Array) -> Array:
-        """Return the positions (n, 3) of the point at states (n, coordinates), on one rank."""
-        q, arm = states[:, self.body.coordinates(configuration)], self._arm(configuration)
-        turns = np.array([rotation(phi) for phi in q[:, 2].tolist()]).reshape(-1, 2, 2) - np.eye(2)
-        moved = np.zeros((len(q), 3))
-        moved[:, :2] = q[:, :2] + turns @ arm
-        return np.asarray(self.resolve(configuration.layout).X + moved)
+        moved = u * (1.0, 1.0, 0.0)
+        moved[..., :2] += (rotations(u[..., 2]) - np.eye(2)) @ arm
+        return np.asarray(moved[..., None, :])
 
     def velocity(self, configuration: Configuration) -> Array:
         """Return the velocity (1, 3) of the point, on every rank (collective)."""
