@@ -49,8 +49,9 @@ def rotation(angle: float) -> Array:
 
 def rotations(angles: Array) -> Array:
     """Return the matrices (..., 2, 2) of angles (...)."""
-    found = np.array([rotation(angle) for angle in angles.ravel().tolist()])
-    return found.reshape(*angles.shape, 2, 2)
+    each = angles.ravel().tolist()
+    c, s = (np.array([*map(of, each)]).reshape(angles.shape) for of in (math.cos, math.sin))
+    return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
 
 
 def turned(v: Array) -> Array:
