@@ -562,20 +562,21 @@ class Configuration(ABC):
         return reduced(self.comm, total) if self.comm.size > 1 else total
 
     def wrench(self, forces: Array, about: Array) -> Array:
-        """Return force and moment about a point (6,) of forces on local coordinates.
+        """Return force and moment about a point (..., 6) of forces on local coordinates (..., n).
 
         Their virtual work, also of those on slopes and angles, in rigid motions of the present
         configuration; those of this rank only.
         """
-        total = np.zeros(6)
+        total = np.zeros((*forces.shape[:-1], 6))
+        acts = np.atleast_2d(forces).any(axis=0)
         for number, block in enumerate(self.numbering.blocks):
             if block.moves:
                 at = self.numbering.coordinates_of(number)
-                at = at[forces[at].any(axis=1)]
-                q, f = self.reference[at] + self.state[at], forces[at]
+                at = at[acts[at].any(axis=1)]
+                q, f = self.reference[at] + self.state[..., at], forces[..., at]
                 for a, axis in enumerate(np.eye(3)):
-                    total[a] += (f @ block.translated(axis)).sum()
-                    total[3 + a] += (f * block.rotated(q, axis, about)).sum()
+                    total[..., a] += (f @ block.translated(axis)).sum(axis=-1)
+                    total[..., 3 + a] += (f * block.rotated(q, axis, about)).sum(axis=(-2, -1))
         return total
 
     # ---- places ---------------------------------------------------------------------------------
@@ -635,6 +636,21 @@ def discrete_system(who: str, given: Discretised[Known]) -> Known:
             given=given,
         )
     return given._discrete
+
+
+class InstantResult:
+    """A result at the present state, and at many instants of a motion at once."""
+
+    def __init__(self, system: Configuration, result: Callable[[Any], Array]) -> None:
+        self.system, self.result = system, result
+
+    def along(self, instants: Configuration) -> Array:
+        """Return the results (n, ...) at what `DiscreteSystem.at_instants` returns."""
+        return self.result(instants)
+
+    def __call__(self) -> Array:
+        """Return the result at the present state."""
+        return self.result(self.system)
 
 
 def in_system(

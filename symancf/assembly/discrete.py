@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,7 @@ class DiscreteSystem(Configuration):
         self._first_rate: Array | None = None  # the rates that bodies were given
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
+        self._residuals: Array | None = None  # see `at_instants`
         self.redundant = find_redundant(self, self.pieces)
         self._leave_out(self.redundant.left_out)
         self.state_variables = [
@@ -332,6 +334,8 @@ class DiscreteSystem(Configuration):
         Rows of owned coordinates are complete; those of fixed ones are the support forces. In
         motion it contains the forces of inertia and damping.
         """
+        if self._residuals is not None:
+            return self._residuals
         with together(self.comm):
             self.update(self.time)
         if self.motion is not None:
@@ -459,6 +463,17 @@ class DiscreteSystem(Configuration):
         """Give coordinates that are functions of the others their values (collective)."""
         for item in self._settling:
             item.settle(self)
+
+    def at_instants(
+        self, times: Array, state: Array, rate: Array, residuals: Array
+    ) -> DiscreteSystem:
+        """Return a copy at n instants of a motion, on one rank, whose arrays are (n, ...).
+
+        It is for results of places, bodies, supports and constraints alone.
+        """
+        made = copy(self)
+        vars(made).update(time=times, state=state, rate=rate, _residuals=residuals)
+        return made
 
     def snapshot(self, **more: Any) -> State:
         """Return the present state as a value; `more`: what a motion adds, see `State`."""

@@ -94,18 +94,18 @@ class Block:
         return length if self.kind in ("position", "dependent", "sliding") else 1.0
 
     def rotated(self, q: Array, axis: Array, centre: Array) -> Array:
-        """Return the rates (k, size) of values `q` (k, size) in a rotation by 1 about a point.
+        """Return the rates (..., k, size) of values `q`, of this shape, in a rotation by 1.
 
-        `axis` (3,) and `centre` (3,). Blocks of two numbers are of the plane z = 0, which only
+        `axis` (3,) and `centre` (..., 3). Blocks of two numbers are of the plane z = 0, which only
         rotations about z keep.
         """
         if self.kind == "position" and self.size == 2:
-            arm = q - centre[:2]
-            return np.asarray(axis[2] * np.stack([-arm[:, 1], arm[:, 0]], axis=1))
+            arm = q - centre[..., None, :2]
+            return np.asarray(axis[2] * np.stack([-arm[..., 1], arm[..., 0]], axis=-1))
         x, y, z = axis.tolist()
         turn = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])  # axis x r = r turn
         if self.kind in ("position", "dependent"):
-            return np.asarray((q - centre) @ turn)
+            return np.asarray((q - centre[..., None, :]) @ turn)
         if self.kind == "direction":
             return np.asarray(q.reshape(-1, 3) @ turn).reshape(q.shape)
         return np.full(q.shape, float(axis[2]) if self.kind == "angle" else 0.0)

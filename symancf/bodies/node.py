@@ -87,10 +87,10 @@ class OneNode(OneProcess, ABC):
 
     def _node(self, configuration: Configuration, vector: Array | None = None) -> Array:
         """Return its entries (size,) of a local vector, default: state, everywhere (collective)."""
-        own, value = configuration.binding(self), np.zeros(self._size)
-        local = own.local_vertices(configuration)
+        own, vector = configuration.binding(self), configuration.state if vector is None else vector
+        value, local = np.zeros((*vector.shape[:-1], self._size)), own.local_vertices(configuration)
         if len(local) and local[0] < configuration.numbering.owned_vertices:
-            value[:] = (configuration.state if vector is None else vector)[own.here(configuration)]
+            value[:] = vector[..., own.here(configuration)]
         return configuration.sum(value)
 
     # ---- what supports ask ----------------------------------------------------------------------

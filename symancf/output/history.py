@@ -38,9 +38,8 @@ class StepEnds(Protocol):
     def due(self) -> Sequence[int]:
         """The numbers of the steps."""
 
-    @property
-    def states(self) -> Array:
-        """The coordinates at all of them, (n, coordinates)."""
+    def at(self, which: Ints, /) -> Any:
+        """Return a system at some of them, for functions with `along`."""
 
     def show(self, k: int, /) -> None:
         """Let the motion be that of one of them."""
@@ -310,8 +309,8 @@ class History(Portable, Displayable, OwnAttributes):
         for series in self._series.values():
             at = np.flatnonzero(series.is_due(begun + numbers))
             along = getattr(series.function, "along", None)
-            if along is not None and motion is not None:
-                known.append((series, numbers[at], along(motion.states[at])))
+            if along is not None and motion is not None and len(at):
+                known.append((series, numbers[at], along(motion.at(at))))
             for k in at.tolist() if along is None else ():
                 called.setdefault(k, []).append(series)
         done = made = 0

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from ..arrays import Array
+from ..assembly.configuration import InstantResult
 from ..bodies.plane import PlanarPoint
 from ..errors import ParameterError
 from ..places.ends import End, require_moving
@@ -96,13 +97,13 @@ class Tracked:
         self._X = place.resolve(system.layout).everywhere(system.comm).X
         self._system = system
 
-    def along(self, states: Array) -> Array:
-        """Return the positions at several states (n, coordinates), on one rank."""
-        moved = self._value * states[:, self._coordinate]
-        u = np.zeros((len(states), self._X.size))
+    def along(self, instants: DiscreteSystem) -> Array:
+        """Return the positions at what `DiscreteSystem.at_instants` returns."""
+        moved = self._value * instants.state[:, self._coordinate]
+        u = np.zeros((len(moved), self._X.size))
         for k, slot in enumerate(self._slot):  # in the order of `__call__`
             u[:, slot] += moved[:, k]
-        x = self._X + u.reshape(len(states), *self._X.shape)
+        x = self._X + u.reshape(len(moved), *self._X.shape)
         return x[:, 0] if len(self._X) == 1 else x
 
     def __call__(self) -> Array:
@@ -135,7 +136,10 @@ def watched(
     """
     if isinstance(what, End):
         require_moving("record", what)
-    if isinstance(what, PlanarPoint) or (isinstance(what, End) and what.travels):
+    if isinstance(what, PlanarPoint):
+        planar = what
+        return InstantResult(system._discrete, lambda at: planar.position(at)[..., 0, :])
+    if isinstance(what, End) and what.travels:
         point = what
 
         def position() -> Array:

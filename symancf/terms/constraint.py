@@ -9,7 +9,7 @@ any other energy.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import sympy as sp
@@ -18,7 +18,7 @@ from symancf_codegen import declare
 from symancf_codegen.functions import rate
 
 from ..arrays import Array, Ints, Mask
-from ..assembly.configuration import Configuration, Layout, in_system
+from ..assembly.configuration import Configuration, InstantResult, Layout, in_system
 from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
 from ..kinematics.memory import require_plain
@@ -260,14 +260,17 @@ class Constraint(PlaceTerm):
             moved = [jet for jet in self.equations.jets if jet[0] == side]
             rates = {j: _motions(at, j, own - places) for j in moved}
             power = binding.power(system, at, rates)
-        parts = np.zeros((3, entities.size, 3))  # place of a, force, moment
+        acting = np.swapaxes(power, -1, -2)  # (..., n, 6)
+        parts = np.zeros((3, *acting.shape[:-2], entities.size, 3))  # place of a, force, moment
         mine = entities.owned
-        for part, values in zip(parts, (places, power[:3].T, power[3:].T), strict=True):
-            part[entities.ids[mine]] = values[mine]
+        for part, values in zip(parts, (places, acting[..., :3], acting[..., 3:]), strict=True):
+            part[..., entities.ids[mine], :] = values[..., mine, :]
         found = Reaction(*system.sum(parts))
         for part in binding.parts:
             nearest = self._nearest(system, part.term)
-            np.add.at(found.moments, nearest, part.term.reaction(system, end).moments)
+            added = part.term.reaction(system, end).moments
+            at_nearest: Any = (..., nearest, slice(None))
+            np.add.at(found.moments, at_nearest, added)
         return found
 
     def _nearest(self, system: Configuration, part: Constraint) -> Ints:
@@ -282,8 +285,8 @@ class Constraint(PlaceTerm):
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of it, on end a; see `DynamicProblem.record`."""
         return {
-            "force": lambda: self.reaction(system).force,
-            "moment": lambda: self.reaction(system).moment,
+            "force": InstantResult(system, lambda at: self.reaction(at).force),
+            "moment": InstantResult(system, lambda at: self.reaction(at).moment),
         }
 
 
@@ -351,10 +354,12 @@ class ConstraintBinding(PlaceBinding):
         return groups[own], entities.starts(configuration)[place[own]].astype(np.int64)
 
     def power(self, system: Configuration, at: At, rates: Mapping[JetOfEnd, Array]) -> Array:
-        """Return the powers (m, n) of the constraint's forces in m motions.
+        """Return the powers (..., m, n) of the constraint's forces in m motions.
 
-        `at` are the present values of all symbols, `rates` (m, n, 3) or (m, 1, 3) those of jets.
+        `at` are the present values (..., n) of all symbols, `rates` (..., m, n, 3) or
+        (..., m, 1, 3) those of jets.
         """
+        at = {name: np.asarray(x)[..., None, :] if np.ndim(x) > 1 else x for name, x in at.items()}
         still = {str(s): 0.0 for jet in self.term.equations.jets for s in symbols_of(jet, "rate")}
         moving: At = {
             str(s): rate[..., a]
@@ -362,20 +367,24 @@ class ConstraintBinding(PlaceBinding):
             for a, s in enumerate(symbols_of(jet, "rate"))
         }
         power = self.term.equations.power(at | still | moving)[0]
-        count, n = max((len(r) for r in rates.values()), default=6), len(self.entities.ids)
-        return np.broadcast_to(power * at.get("weight", 1.0) * system.stiffness, (count, n))
+        shapes = [rate.shape[:-1] for rate in rates.values()] or [(6, 1)]
+        power = power * at.get("weight", 1.0) * system.stiffness
+        count = np.zeros(len(self.entities.ids))
+        return np.broadcast_arrays(power, count, *map(np.zeros, shapes))[0]
 
 
 def _motions(at: At, jet: JetOfEnd, arm: Array) -> Array:
-    """Return the rates (6, n, 3) of a jet in translations along, and rotations about the axes.
+    """Return the rates (..., 6, n, 3) of a jet in translations along, rotations about the axes.
 
-    `arm` (n, 3) of the place from the point that the rotations leave.
+    `arm` (..., n, 3) of the place from the point that the rotations leave.
     """
-    axes, rates = np.eye(3)[:, None], np.zeros((6, len(arm), 3))
+    *lead, n, _ = arm.shape
+    axes, rates = np.eye(3)[:, None], np.zeros((*lead, 6, n, 3))
     if jet[1] == "angle":
-        rates[5, :, 0] = 1.0
+        rates[..., 5, :, 0] = 1.0
         return rates
     if jet[1] == "value":
-        rates[:3] = axes
-    rates[3:] = np.cross(axes, arm if jet[1] == "value" else vector_of(at, jet, len(arm)))
+        rates[..., :3, :, :] = axes
+    turned = arm if jet[1] == "value" else vector_of(at, jet, n)
+    rates[..., 3:, :, :] = np.cross(axes, turned[..., None, :, :])
     return rates

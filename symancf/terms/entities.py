@@ -317,12 +317,13 @@ class Entities:
     def values(
         self, configuration: Configuration, jets: Jets, symbols: Sequence[sp.Symbol]
     ) -> dict[str, Array]:
-        """Return the present values (n,) of jets and rates by the names of their symbols."""
-        values = np.zeros((len(self.ids), len(symbols)))
+        """Return the present values (..., n) of jets and rates by the names of their symbols."""
         c, state, rate = jets.coordinate, configuration.state, configuration.rate
-        given = np.where(c >= 0, state[np.maximum(c, 0)], rate[np.maximum(~c, 0)])
-        np.add.at(values, (jets.entity, jets.jet), jets.value * given)
-        return {s.name: values[:, k] for k, s in enumerate(symbols)}
+        given = np.where(c >= 0, state[..., np.maximum(c, 0)], rate[..., np.maximum(~c, 0)])
+        values = np.zeros((*given.shape[:-1], len(self.ids), len(symbols)))
+        places: Any = (..., jets.entity, jets.jet)
+        np.add.at(values, places, jets.value * given)
+        return {s.name: values[..., k] for k, s in enumerate(symbols)}
 
     def piece(
         self,

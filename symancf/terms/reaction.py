@@ -35,17 +35,20 @@ class Reaction(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def force(self) -> Array:
         """The total force (3,) [N]."""
-        return np.asarray(self.forces.sum(axis=0))
+        return np.asarray(self.forces.sum(axis=-2))
 
     @property
     def moment(self) -> Array:
         """The total moment (3,) about the mean of `points` [N m]."""
-        return self.moment_about(self.points.mean(axis=0))
+        return self._about(self.points.mean(axis=-2))
 
     def moment_about(self, point: npt.ArrayLike) -> Array:
         """Return the total moment (3,) about a point [N m]."""
-        arms = self.points - vector3("moment_about(point)", point)
-        return np.asarray((self.moments + np.cross(arms, self.forces)).sum(axis=0))
+        return self._about(vector3("moment_about(point)", point))
+
+    def _about(self, point: Array) -> Array:
+        arms = self.points - point[..., None, :]
+        return np.asarray((self.moments + np.cross(arms, self.forces)).sum(axis=-2))
 
     # ---- the array that the reaction of a support was up to 0.2; what uses it as one warns ------
     def _array(self) -> Array:

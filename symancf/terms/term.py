@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,7 +31,7 @@ from .reading import Reading
 from .substitution import Substitution
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from symancf_codegen import declare
 
@@ -322,11 +322,12 @@ class PlaceBinding:
         found: At = {**self.cell}
         found |= self.entities.values(configuration, self.jets, self.term.law.unknowns)
         for name, value in self.uniform.items():
-            found[name] = evaluate(f"{name} of {self.name!r}", value, configuration.time)
+            what = f"{name} of {self.name!r}"
+            found[name] = _at_times(partial(evaluate, what, value), configuration.time)
         if self.term._reading.history:
             found |= configuration.memory.at(self.name)
             found[STEP] = configuration.memory.length(configuration.time)
-        return found | {str(TIME): configuration.time}
+        return found | {str(TIME): _at_times(float, configuration.time)}
 
     def positions(self, configuration: Configuration, number: int) -> Array:
         """Return the present positions (n, 3) of this rank's places of an end."""
@@ -343,11 +344,18 @@ class PlaceBinding:
         return vector_of(found.resolve(moved), jet, len(entities.ids))
 
 
+def _at_times(function: Callable[[float], float], time: float | Array) -> float | Array:
+    """Return what a function is at a time, or (n, 1) at n times."""
+    if isinstance(time, np.ndarray):
+        return np.array([[function(t)] for t in time.tolist()])
+    return function(time)
+
+
 def vector_of(values: At, jet: JetOfEnd, n: int) -> Array:
-    """Return the present vectors (n, 3) of a jet from the values of its symbols."""
+    """Return the present vectors (..., n, 3) of a jet from the values of its symbols."""
     pairs = zip(symbols_of(jet, "reference"), symbols_of(jet, "change"), strict=True)
-    parts = [np.broadcast_to(values[str(X)] + values[str(u)], (n,)) for X, u in pairs]
-    return np.stack(parts, axis=1)
+    parts = np.broadcast_arrays(*(values[str(X)] + values[str(u)] for X, u in pairs), np.zeros(n))
+    return np.stack(parts[:3], axis=-1)
 
 
 _LAWS: Shared[declare.PointLaw] = Shared()

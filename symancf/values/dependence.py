@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users' functions of time may read beside the time, as far as Python can tell."""
+"""Dependence of users' functions of time on more than the time, as far as Python can tell."""
 
 from __future__ import annotations
 

@@ -312,13 +312,14 @@ class RigidBody(OneNode):
     # ---- results --------------------------------------------------------------------------------
     @in_system
     def coordinates(self, system: Configuration, vector: Array) -> Array:
-        """Return the 12 values (4, 3) of a local vector, on every rank (collective)."""
-        return self._node(system, vector).reshape(4, 3)
+        """Return the 12 values (..., 4, 3) of a local vector, on every rank (collective)."""
+        values = self._node(system, vector)
+        return values.reshape(*values.shape[:-1], 4, 3)
 
     @in_system
     def position(self, system: Configuration) -> Array:
         """Return the present position (3,) of the body's origin (collective)."""
-        return np.asarray(self.origin + self.coordinates(system, system.state)[0])
+        return np.asarray(self.origin + self.coordinates(system, system.state)[..., 0, :])
 
     @in_system
     def rotation(self, system: Configuration) -> Array:

@@ -41,6 +41,13 @@ def rotation(angle: float) -> Array:
     return np.array([[c, -s], [s, c]])
 
 
+def rotations(angles: Array) -> Array:
+    """Return the matrices (..., 2, 2) of angles (...)."""
+    each = angles.ravel().tolist()
+    c, s = (np.array([*map(of, each)]).reshape(angles.shape) for of in (math.cos, math.sin))
+    return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
+
+
 def turned(v: Array) -> Array:
     """Return a vector of the plane turned by a quarter, counter-clockwise: e_z x v."""
     return np.array([-v[1], v[0]])
@@ -217,7 +224,7 @@ class PlanarBody(OneNode):
         """Return (times, 3): (ux, uy, phi) of the node when those of the frame are u (times, 3)."""
         if not self._offset.any():
             return u
-        turns = np.array([rotation(phi) for phi in u[:, 2].tolist()]) - np.eye(2)
+        turns = rotations(u[:, 2]) - np.eye(2)
         return np.concatenate([u[:, :2] - turns @ self._offset, u[:, 2:]], axis=1)
 
     # ---- results --------------------------------------------------------------------------------
@@ -230,7 +237,7 @@ class PlanarBody(OneNode):
     def displacement(self, system: Configuration) -> Array:
         """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
         u = self._node(system)
-        u[:2] += (rotation(u[2]) - np.eye(2)) @ self._offset
+        u[..., :2] += (rotations(u[..., 2]) - np.eye(2)) @ self._offset
         return u
 
     @in_system
@@ -369,9 +376,11 @@ class PlanarPoint(End):
         )
 
     def displacement(self, configuration: Configuration) -> Array:
-        """Return the displacement (1, 3) of the point, on every rank (collective)."""
+        """Return the displacement (..., 1, 3) of the point, on every rank (collective)."""
         u, arm = self.body._node(configuration), self._arm(configuration)
-        return np.append(u[:2] + (rotation(u[2]) - np.eye(2)) @ arm, 0.0)[None]
+        moved = u * (1.0, 1.0, 0.0)
+        moved[..., :2] += (rotations(u[..., 2]) - np.eye(2)) @ arm
+        return np.asarray(moved[..., None, :])
 
     def velocity(self, configuration: Configuration) -> Array:
         """Return the velocity (1, 3) of the point, on every rank (collective)."""

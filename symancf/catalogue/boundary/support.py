@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ...arrays import Array, Ints
 from ...assembly.agreement import PlaceFunction
-from ...assembly.configuration import Configuration, Layout, in_system
+from ...assembly.configuration import Configuration, InstantResult, Layout, in_system
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
@@ -77,11 +77,12 @@ class Support(OneProcess, Displayable, ABC):
         """
         forces, point = self.forces(system), self._middle(system)
         total = system.sum(system.wrench(forces, point))
-        return Reaction(point[None], total[None, :3], total[None, 3:], self._former(total))
+        force, moment = total[..., None, :3], total[..., None, 3:]
+        return Reaction(point[..., None, :], force, moment, self._former(total))
 
     def _middle(self, system: Configuration) -> Array:
         """Return the mean (3,) of the present places of the nodes that it holds (collective)."""
-        numbering, sums = system.numbering, np.zeros(4)
+        numbering, sums = system.numbering, np.zeros((*system.state.shape[:-1], 4))
         held = np.zeros(numbering.vertices, dtype=bool)
         held[numbering.vertex_of[numbering.fixed_by == system.layout.number(self)]] = True
         held[numbering.owned_vertices :] = False
@@ -89,20 +90,20 @@ class Support(OneProcess, Displayable, ABC):
         for number, block in enumerate(numbering.blocks):
             if block.kind == "position":
                 carriers = numbering.carriers(number)
-                x = q[numbering.coordinates_of(number, carriers[held[carriers]])]
-                sums[: block.size] += x.sum(axis=0)
-                sums[3] += len(x)
+                x = q[..., numbering.coordinates_of(number, carriers[held[carriers]])]
+                sums[..., : block.size] += x.sum(axis=-2)
+                sums[..., 3] += x.shape[-2]
         sums = system.sum(sums)
-        return np.asarray(sums[:3] / max(sums[3], 1.0))
+        return np.asarray(sums[..., :3] / np.maximum(sums[..., 3:], 1.0))
 
     def _former(self, total: Array) -> Array:
         """Return the numbers of a history: the force; of planar bodies see `FrameSupport`."""
-        return total[:3]
+        return np.asarray(total[..., :3])
 
     @in_system
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a support; see `DynamicProblem.record`."""
-        return {"": lambda: np.asarray(self.reaction(system).former)}
+        return {"": InstantResult(system, lambda at: np.asarray(self.reaction(at).former))}
 
     @in_system
     def reaction_moment(
@@ -209,11 +210,11 @@ class FrameSupport(Support):
     def _middle(self, system: Configuration) -> Array:
         """Return the present place (3,) of the body's origin (collective)."""
         place = self.body.position(system)
-        return np.append(place[:2], 0.0) if "theta" in self.body._dofs else place
+        return place * (1.0, 1.0, 0.0) if "theta" in self.body._dofs else place
 
     def _former(self, total: Array) -> Array:
         """Return the force, of a planar body force and moment, (Fx, Fy, M)."""
-        return np.asarray(total[list(self.body._reactions)])
+        return np.asarray(total[..., list(self.body._reactions)])
 
 
 class FrameSupportBinding(BasicSupportBinding):

@@ -12,6 +12,7 @@ from ...arrays import Array, Ints
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ...assembly.discrete import DiscreteSystem
     from ...output.steps import Step
     from .energy import Audit, Energies
     from .generalized_alpha import GeneralizedAlpha
@@ -36,8 +37,8 @@ class Instants:
         self.made, self.audit, self.number = made, audit, number
         m, self.system = made.motion, made.motion.system
         self._vectors = m.state, m.rate, m.acceleration, made.auxiliary
-        self.most = BYTES // (32 * max(1, len(m.state)))
-        self._motions, self._work = np.zeros((self.most, 4, len(m.state))), np.zeros((self.most, 2))
+        self.most = BYTES // (40 * max(1, len(m.state)))
+        self._motions, self._work = np.zeros((self.most, 5, len(m.state))), np.zeros((self.most, 2))
 
     def begin(self, due: Ints) -> None:
         """Let C keep the motion at the ends of some of its next steps, at most `most`."""
@@ -57,17 +58,18 @@ class Instants:
         self._last = np.array(self._vectors)
         self._sums = self.audit.sums()
         if self.due and self.due[-1] == len(steps):  # which Python may have changed since
-            self._motions[len(self.due) - 1] = self._last
+            self._motions[len(self.due) - 1, :4] = self._last
 
-    @property
-    def states(self) -> Array:
-        """The coordinates at all instants, (n, coordinates)."""
-        return self._motions[: len(self.due), 0]
+    def at(self, which: Ints) -> DiscreteSystem:
+        """Return the system at some of the instants."""
+        times = np.array([self.steps[self.due[k] - 1].time for k in which])
+        state, rate, _, _, residuals = np.swapaxes(self._motions[which], 0, 1)
+        return self.system.at_instants(times, state, rate, residuals)
 
     def show(self, k: int) -> None:
         """Let the motion be that of an instant."""
         self._shown = k
-        self._go(self.due[k], self._motions[k])
+        self._go(self.due[k], self._motions[k, :4])
         self.audit.go_to(*self._work[k].tolist())
 
     def _go(self, number: int, motion: Array) -> None:
@@ -80,7 +82,7 @@ class Instants:
 
     def is_changed(self) -> bool:
         """Tell whether the motion that is shown, or a `Parameter`, is another one now."""
-        motion, time = self._motions[self._shown], self.steps[self.due[self._shown] - 1].time
+        motion, time = self._motions[self._shown, :4], self.steps[self.due[self._shown] - 1].time
         same = np.array_equal(self._vectors, motion) and self.system.time == time
         return self.audit.changed() or not same
 

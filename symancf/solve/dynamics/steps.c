@@ -433,7 +433,9 @@ static void keep_wanted(const symancf_problem *p, symancf_state *s, int32_t numb
 {
   const int64_t k = s->kept_now;
   if (k >= p->kept_count || p->kept_after[k] != number) return;
-  copy_motion(p, s, p->kept_states + 4 * k * p->coordinates, 0);
+  double *kept = p->kept_states + 5 * k * p->coordinates;
+  copy_motion(p, s, kept, 0);
+  memcpy(kept + 4 * (int64_t)p->coordinates, p->work->f, (size_t)p->coordinates * sizeof(double));
   memcpy(p->kept_work + 2 * k, s->work, sizeof s->work);
   s->kept_now++;
 }

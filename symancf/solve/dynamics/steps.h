@@ -93,7 +93,7 @@ typedef struct {
   /* states at the ends of some steps, ascending numbers from 1, see instants.py */
   const int32_t *kept_after;
   int32_t kept_count;
-  double *kept_states, *kept_work; /* [kept_count][4][coordinates], [kept_count][2] */
+  double *kept_states, *kept_work; /* [kept_count][5][coordinates]: with residuals; [kept_count][2] */
   double *times; /* of steps, and what these took */
   int32_t *step_iterations, *step_linear;
 } symancf_problem;
