@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (99, 34),
     "motion": (430, 74),
 }
-STATEMENTS = 48266
+STATEMENTS = 48271
 
 
 @cache
