@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import symancf as sa
 from symancf.arrays import Array, Mask
 from symancf.solve.fixed_factor import FixedFactor
+from tests.motion import rope
 from tests.unit.test_native import spinning, turned
 
 Given = tuple[Any, Mask]
@@ -177,3 +178,19 @@ def test_who_chooses_factors_of_petsc_gets_them() -> None:
         problem = sa.DynamicProblem(system, options=options)
         problem.solve(to=5e-3, step=5e-3)
         assert problem.snes.getKSP().getPC().getType() == "lu"
+
+
+def test_statics_may_have_them_too() -> None:
+    found = []
+    for options in ({}, {"pc_type": "fixed"}):
+        body, stiffness = rope(6), sa.Parameter("P", 0.1)
+        pull = sa.force(body["tip"], (0.0, 0.0, stiffness))
+        problem = sa.StaticProblem(
+            sa.System(body, terms=[sa.fix(body["root"]), pull]), options=options
+        )
+        for stiffness.value in (0.1, 0.05):
+            problem.solve()
+            found.append(problem.system.position(body["tip"])[0])
+        assert problem.solver.linear.name.startswith("LU" if not options else "LDL^T or LU on a")
+    np.testing.assert_allclose(found[:2], found[2:], rtol=1e-9, atol=1e-12)
+    assert abs(found[0] - found[1]).max() > 1e-6
