@@ -73,7 +73,7 @@ def test_a_path_that_never_arrives_ends_after_two_thousand_steps(
 def test_a_step_out_of_the_domain_of_a_law_is_halved_down_to_a_thirty_second() -> None:
     for limit, moves in ((1.0 / 32.0, True), (1.0 / 64.0, False)):
         arc: Any = SimpleNamespace(attempt=lambda rows, value, limit=limit: value <= limit)
-        equations = BorderedEquations(arc, np.zeros(1), 0.0, Any, np.inf)
+        equations = BorderedEquations(arc, np.zeros(1), 0.0, arc, np.inf)
         equations._step = Direction(np.zeros(1), 1.0)
         assert (equations.move() == PETSc.SNES.ConvergedReason.ITERATING) is moves
         assert (equations.value == limit) is moves
@@ -203,7 +203,7 @@ def test_up_to_twenty_thousand_unknowns_an_equilibrium_is_looked_at(
 def krylov(iterations: int) -> KrylovSolver:
     """Return a solver of which nothing works but what it decides by."""
     solver = KrylovSolver.__new__(KrylovSolver)
-    solver.ksp = SimpleNamespace(  # type: ignore[assignment]
+    solver.ksp = SimpleNamespace(
         getConvergedReason=lambda: 2,
         getTolerances=lambda: (1e-5, 0.0, 1e5, 100),
         getIterationNumber=lambda: iterations,

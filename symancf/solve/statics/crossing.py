@@ -102,8 +102,8 @@ class Crossings:
     def _sure(self, a: PathPoint, b: PathPoint) -> bool:
         """Tell whether the numbers differ by more than eigenvalues that are zero to round-off."""
         if self.arc.stability.how == "pivots" and a.negative != b.negative:
-            zero = ROUND_OFF_FACTOR * EPS  # of the diagonal
-            shift = zero if (b.negative or 0) > (a.negative or 0) else -zero
+            more = (b.negative or 0) - (a.negative or 0)
+            shift = math.copysign(ROUND_OFF_FACTOR * EPS, more)  # of the diagonal
             number = self.arc.negative(shift)
             b.negative = b.negative if number is None else number
         return self.excess(a, b) > 0
