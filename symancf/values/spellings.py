@@ -62,6 +62,7 @@ MEMBERS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("accept", "inertia", "layout", "matrix", "memory", "pieces", "plan"), ""),
         **dict.fromkeys(("prescribe", "residual_at", "revise", "supports", "update", "wrench"), ""),
     },
+    "Unknowns": {"taken": "unknowns.from_local"},
     "RigidBody": {
         "moments": "body.mass and body.centre",
         **dict.fromkeys(("shape", "has_inertia", "natural", "offsets"), ""),
