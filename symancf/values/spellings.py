@@ -94,21 +94,14 @@ POSITIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def advise(former: str, write: str) -> None:
-    """Warn of a former spelling, at the line of the first caller outside the package."""
-    warnings.warn(
-        f"{former} goes with the next minor version: write {write} "
-        "(`symancf upgrade` rewrites scripts)",
-        DeprecationWarning,
-        stacklevel=outside(),
-    )
+    """Warn of a former spelling, at the line of the first caller outside the package.
 
-
-def advise_member(kind: str, name: str) -> None:
-    """Warn of a former attribute of a class; see `MEMBERS`."""
-    write = MEMBERS[kind].get(name, "")
+    `write` : what to write instead; "": nothing, it is of the solver alone.
+    """
+    instead = f"write {write} (`symancf upgrade` rewrites scripts)"
     warnings.warn(
-        f"{kind}.{name} goes with the next minor version: "
-        + (f"write {write}" if write else "it is of the solver alone"),
+        f"{former} goes with the next minor version: "
+        f"{instead if write else 'it is of the solver alone'}",
         DeprecationWarning,
         stacklevel=outside(),
     )
