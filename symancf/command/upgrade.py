@@ -69,6 +69,8 @@ class Known:
         """Return by what a variable or the value of a call was made, "PlanarBody", or ""."""
         if isinstance(node, ast.Call):
             return self.name_of(node.func)
+        if isinstance(node, ast.Attribute):
+            return "Unknowns" if node.attr == "unknowns" else ""
         return self.kinds.get(node.id, "") if isinstance(node, ast.Name) else ""
 
     def learn(self, tree: ast.AST, package: str) -> None:

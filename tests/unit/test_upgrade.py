@@ -135,6 +135,8 @@ def test_former_attributes_are_rewritten_or_reported() -> None:
     now += "n = s.comm.allreduce(s.matrices.mass(), op=s.comm.SUM)\n"
     assert upgraded(head + former) == head + now
     assert noted(head + former) == []
+    program = head + "of = s.unknowns\nx = of.taken(s.state), s.unknowns.taken(s.rate)\n"
+    assert upgraded(program) == program.replace("taken", "from_local")
     program = (
         head + "q = s.snapshot()\nm = ball.moments.mass\nb = ball.blocks\nr = ball.reference\n"
     )
