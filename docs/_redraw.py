@@ -188,6 +188,15 @@ def manipulator_shapes() -> None:
     sa.view.render(states, "results/manipulator_shapes.png", field="bending_moment", **look)
 
 
+def plate_pendulum_shapes() -> None:
+    """Draw the flat plate that falls about a corner, every 0.1 s."""
+    import symancf as sa
+
+    _, states, _ = demo("plate_pendulum").flat(0.5)
+    scenes = {f"{time:.1f} s": body for time, body in states[::8]}
+    sa.view.render(scenes, "results/plate_pendulum_shapes.png", unit="m", columns=6)
+
+
 def commands(name: str) -> list[str]:
     """Return the command that makes the pictures of a name in the folder results."""
     if name in DEMOS:
@@ -204,6 +213,7 @@ DRAWN = {
     "pendulum_shapes": pendulum_shapes,
     "head_shapes": head_shapes,
     "manipulator_shapes": manipulator_shapes,
+    "plate_pendulum_shapes": plate_pendulum_shapes,
 }
 
 
