@@ -47,11 +47,13 @@ PAGES = {  # picture -> page
     "regions": "guide/meshes",
     "modes": "guide/vibration",
     "directions": "guide/results",
+    "loads": "guide/results",
     "first_robot": "first-robot",
     "tendon_arm": "how-to/tendon-driven-arm",
     "magnetic_beam": "how-to/magnetic-beam",
     "viscoelastic_finger": "how-to/viscoelastic-finger",
     "fibre_actuator": "how-to/fibre-reinforced-actuator",
+    "cad_finger": "how-to/cad-finger",
     "control_loop": "how-to/control-loop",
     "design_loop": "how-to/design-loop",
     "parameter_study": "how-to/parameter-study",
@@ -111,6 +113,27 @@ def elements() -> None:
     subprocess.run(command, check=True)
 
 
+def materials() -> None:
+    """Draw the stress of rubber in uniaxial tension: laws of one shear modulus, incompressible."""
+    import symancf as sa
+
+    s = np.linspace(0.7, 3.0, 200)  # stretch
+    i1 = s**2 + 2 / s - 3
+    mu, jm = 0.1, 8.0
+    slopes = {  # dW/dI1 + dW/dI2 / stretch
+        "neo-Hookean": np.full_like(s, mu / 2),
+        "Mooney-Rivlin, C01 = C10": mu / 4 * (1 + 1 / s),
+        "Yeoh, C20 = C10/40": mu / 2 * (1 + i1 / 20),
+        "Gent, Jm = 8": mu / 2 * jm / (jm - i1),
+    }
+    curves = {name: 2 * (s - s**-2) * w for name, w in slopes.items()}
+    curves["Ogden, alpha = 3"] = 2 * mu / 3 * (s**2 - s**-2.5)
+    with sa.view.Diagram("results/materials.png", width=5.0) as axes:
+        for name, stress in curves.items():
+            axes.plot(s, stress, label=name)
+        axes.set(xlabel="stretch", ylabel="nominal stress [MPa]", ylim=(-0.15, 0.6))
+
+
 def commands(name: str) -> list[str]:
     """Return the command that makes the pictures of a name in the folder results."""
     if name in DEMOS:
@@ -118,6 +141,9 @@ def commands(name: str) -> list[str]:
     if name in PAGES:
         return [sys.executable, "example.py"]
     return [sys.executable, __file__, "--here", name]
+
+
+DRAWN = {"shapes": shapes, "elements": elements, "materials": materials}
 
 
 def keep(made: Path) -> None:
@@ -135,7 +161,7 @@ def keep(made: Path) -> None:
 
 def main(names: list[str]) -> None:
     """Draw all, or those that are named."""
-    every = [*DEMOS, *PAGES, "shapes", "elements"]
+    every = [*DEMOS, *PAGES, *DRAWN]
     unknown = [name for name in names if name not in every]
     if unknown:
         raise SystemExit(f"no picture {unknown[0]!r}; there are {', '.join(every)}")
@@ -159,6 +185,6 @@ def main(names: list[str]) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--here"]:
-        {"shapes": shapes, "elements": elements}[sys.argv[2]]()
+        DRAWN[sys.argv[2]]()
     else:
         main(sys.argv[1:])

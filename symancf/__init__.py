@@ -13,7 +13,7 @@ The rooms of the package, each importing only from those below it (`lint-imports
     output                  histories, checkpoints, files
     system                  bodies and terms, distributed and numbered
     catalogue               terms ready for use: loads, supports, joints, gas
-    bodies                  of cells, rigid in the plane, rigid in space
+    bodies                  of cells, rigid in the plane, rigid in space, points
     terms                   entities, quantities, constraints, potentials, virtual work
     places                  nodes, points, facets and lines that terms act on
     newton                  when Newton's method may stop; equations that say the same
@@ -36,6 +36,7 @@ _PUBLIC = {
     "Region": "mesh",
     "Body": "bodies.body",
     "PlanarBody": "bodies.plane",
+    "PointMass": "bodies.point",
     "RigidBody": "bodies.natural",
     "Factor": "bodies.plane",
     "displacement_control": "bodies.plane",
@@ -146,6 +147,7 @@ __all__ = [
     "ParameterError",
     "PlanarBody",
     "Plane",
+    "PointMass",
     "Potential",
     "Projection",
     "Rayleigh",
@@ -198,6 +200,7 @@ if TYPE_CHECKING:
     from .bodies.body import Body
     from .bodies.natural import RigidBody
     from .bodies.plane import Factor, PlanarBody, displacement_control
+    from .bodies.point import PointMass
     from .catalogue import joints
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller

@@ -11,7 +11,7 @@ import difflib
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -215,10 +215,10 @@ class CheckpointError(SymancfError):
 
 
 class Suspended(SystemExit):
-    """A run has kept its present and ends, because a signal asked for it; raised on every rank.
+    """A run has saved its state and ends, because a signal asked for it; raised on every rank.
 
     It ends the script with the exit status 75 (``EX_TEMPFAIL`` of sysexits.h: try again). The same
-    script, started again, goes on.
+    script, started again, continues.
 
     Attributes
     ----------
@@ -282,6 +282,51 @@ def outside() -> int:
 
 
 _PACKAGE = str(Path(__file__).parent)
+
+
+class OwnAttributes:
+    """An object whose attributes its own methods set; programs set those with a setter alone.
+
+    Others have been taken up when it was made: a new value, or a misspelt name, would change
+    nothing.
+    """
+
+    _settable: ClassVar[tuple[str, ...]] = ()  # attributes without setter that may be set
+
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: object) -> None:
+            """Set an attribute.
+
+            Raises
+            ------
+            ParameterError : a program sets one that nothing follows.
+            """
+            if not name.startswith("_") and not getattr(
+                getattr(type(self), name, None), "fset", None
+            ):
+                caller = sys._getframe(1)
+                own = caller.f_code.co_filename.startswith(_PACKAGE) or name in self._settable
+                if not own and caller.f_locals.get("self") is not self:
+                    raise _not_set(self, name, value)
+            object.__setattr__(self, name, value)
+
+
+def _not_set(of: OwnAttributes, name: str, value: object) -> ParameterError:
+    """Return the error of an attribute that nothing would follow."""
+    kind = type(of)
+    possible = [n for n in dir(kind) if getattr(getattr(kind, n, None), "fset", None)]
+    possible += of._settable
+    known = name in vars(of) or hasattr(kind, name)
+    why = "is fixed once it is made" if known else "is no attribute of it"
+    can = f"set {', '.join(possible)}" if possible else "give what it has as arguments"
+    return ParameterError(
+        f"{kind.__name__}.{name} = {_as_data(value)!r} would change nothing: {name!r} {why}; "
+        f"{can}.{closest(name, possible)}",
+        asked=name,
+        given=value,
+        possible=possible,
+    )
 
 
 def owner(name: str) -> str:

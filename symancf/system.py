@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from .runtime.display import Displayable
 from .runtime.log import STAGES, logged
 from .values.arguments import text
 from .values.parameter import label, vector3
+from .values.spellings import advise_member
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,17 +34,6 @@ if TYPE_CHECKING:
 
     from .assembly.unknowns import Unknowns
     from .places.on_body import PointsOnBody
-
-# what users may have taken from a system up to 0.2, and what they write now
-MATRICES = ("tangent", "mass", "damping")
-INSTEAD = {
-    "numbering": "system.unknowns, which has their number and names",
-    "evaluate": "system.displacement, system.gradient or sa.sample(system, body)",
-    "residual_at_solution": "reaction(system) of a support or a constraint",
-    "restore": "problem.restore(state)",
-    "snapshot": "problem.state",
-    "sum": "system.comm.allreduce",
-}
 
 
 class System(OneProcess, Displayable):
@@ -142,7 +131,7 @@ class System(OneProcess, Displayable):
     def energies(self) -> dict[str, float]:
         """Return the energy of each piece at the present state, on every rank (collective).
 
-        Of laws with memory what is stored, as they tell.
+        Of laws with internal variables it is the stored energy that they return.
         """
         system = self._discrete
         with together(self.comm):
@@ -261,16 +250,10 @@ class System(OneProcess, Displayable):
 
         def __getattr__(self, name: str) -> Any:
             """Return what was public up to 0.2, with a warning."""
-            of = self.matrices if name in MATRICES else self._discrete
+            of = self.matrices if name in ("tangent", "mass", "damping") else self._discrete
             if name.startswith("_") or not hasattr(of, name):
                 raise AttributeError(f"a system has no {name!r}")
-            now = f"system.matrices.{name}" if name in MATRICES else INSTEAD.get(name, "")
-            warnings.warn(
-                f"system.{name} goes with the next minor version: "
-                + (f"write {now}" if now else "it is of the solver alone"),
-                DeprecationWarning,
-                stacklevel=2,
-            )
+            advise_member("System", name)
             return getattr(of, name)
 
 

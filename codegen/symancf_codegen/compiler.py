@@ -15,7 +15,8 @@ stage              from                                        to
 9 bind             shared library                              `Kernel`
 =================  ==========================================  ==============================
 
-Stage 1 is the caller's; `compile_cells` and `compile_points` do the rest.
+Stage 1 is the caller's; `compile_cells` and `compile_points` do the rest. Stages 2 to 7 are
+imported with the first kernel that is not in the cache.
 """
 
 from __future__ import annotations
@@ -25,18 +26,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symancf_codegen.derive import derive
 from symancf_codegen.errors import CodegenError
 from symancf_codegen.functions import force_on, symbolic
-from symancf_codegen.graph.schedule import identifier
 from symancf_codegen.library.bind import Kernel, load
 from symancf_codegen.library.compile import FLAGS
-from symancf_codegen.library.fingerprint import fingerprint
+from symancf_codegen.library.fingerprint import fingerprint, require_unchanged
 from symancf_codegen.library.sources import cached
-from symancf_codegen.lower.point import lower_point
 from symancf_codegen.modes import STANDARD
-from symancf_codegen.stable.stabilise import stabilise
-from symancf_codegen.structure import build
 from symancf_codegen.text.description import Source, cell_text, parameters, point_text
 
 if TYPE_CHECKING:
@@ -105,6 +101,11 @@ def cell_source(
     modes: Sequence[str] = STANDARD,
 ) -> Source:
     """Return what a kernel on cells is and its C text, without cache or C compiler."""
+    require_unchanged()
+    from symancf_codegen.derive import derive
+    from symancf_codegen.lower.point import lower_point
+    from symancf_codegen.structure import build
+
     check(name, [law for law, _ in laws])
     stable = [(stabilised(law, options), rule) for law, rule in laws]
     points = [lower_point(law, space, rule.section, weighted=True) for law, rule in stable]
@@ -115,6 +116,10 @@ def cell_source(
 
 def point_source(name: str, law: PointLaw, modes: Sequence[str] = STANDARD) -> Source:
     """Return what a kernel on tuples of scalars is and its C text."""
+    require_unchanged()
+    from symancf_codegen.derive import derive
+    from symancf_codegen.lower.point import lower_point
+
     check(name, [law], points=False)
     law = stabilised(law, DEFAULT) if law.outputs else law
     point = lower_point(law, None, {}, weighted=False)
@@ -128,6 +133,8 @@ def stabilised(law: PointLaw, options: Options) -> PointLaw:
     Forces of rates vanish with these, by products: nothing cancels in them. Where outputs ask for
     forces on lets the law stays in these lets, as it is written.
     """
+    from symancf_codegen.stable.stabilise import stabilise
+
     lets = {s for s, _ in law.lets}
     asked = set().union(*(symbolic(e).atoms(force_on) for e in law.outputs.values()))
     held = any(q.args[0] in lets for q in asked)
@@ -146,6 +153,8 @@ def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:
         raise CodegenError(f"kernel {name!r} has no law")
     for what, given in [("kernel", name), *(("law", law.name) for law in laws)]:
         if not re.fullmatch(r"[A-Za-z]\w*", given, re.ASCII):
+            from symancf_codegen.graph.schedule import identifier
+
             raise CodegenError(
                 f"the name {given!r} of a {what} is not a name of C: use letters, digits and "
                 f"underscores, such as {identifier(given)[:-1]!r}",

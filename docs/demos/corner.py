@@ -45,8 +45,10 @@ def load(thickness):
 # At the kink each wall has its own normal, and both read the *same* deformation gradient. Its
 # columns are the slopes of one wall and the directors of the other, so that a change of the angle
 # between the walls is a shear in both - but only within the elements next to the kink, whose
-# volume vanishes with their size. The block in the corner, t x t, resists: `block` gives it the
-# energy of a simple shear, $\tfrac12 G t^2 (F e_1 \cdot F e_3)^2$ per length, times a `factor`.
+# volume vanishes with their size.
+#
+# The block in the corner, t x t, resists: `block` gives it the energy of a simple shear,
+# $\tfrac12 G t^2 (F e_1 \cdot F e_3)^2$ per length, times a `factor`.
 
 
 # %%

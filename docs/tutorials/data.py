@@ -127,12 +127,13 @@ with figure as (left, right):
 figure
 
 # %% [markdown]
-# Neo-Hooke's law is out. The first points hold the slack of the grips, and no law should follow
-# them. Yeoh's, with a third parameter, comes nearer. Ogden's of two terms is one of the principal
-# stretches `lambda1`, `lambda2`, `lambda3`; it stands in the library, `sa.energies.ogden(terms=2)`.
-# Its fit is asked for $\mu_i > 0$ and $\alpha_i > 0$, of which a stable law is made: without that,
-# two large terms of opposite signs would fit these points better and mean nothing beyond them. One
-# of the terms vanishes then: this test asks for one.
+# Neo-Hooke's law does not fit. The first points contain the slack of the grips, and no law should
+# follow them. Yeoh's law, with a third parameter, comes nearer.
+#
+# Ogden's law of two terms, `sa.energies.ogden(terms=2)`, is one of the principal stretches
+# `lambda1`, `lambda2`, `lambda3`. The fit has the bounds $\mu_i > 0$ and $\alpha_i > 0$, which make
+# the law stable. Without them, two large terms of opposite signs would fit these points better and
+# mean nothing beyond them. One of the terms vanishes then: one is enough for this test.
 #
 # What this fit does not say: one test in tension leaves other states open. The wall of an inflated
 # tube is stretched in two directions. There the two laws of $I_1$ agree. The one with $I_2$, the

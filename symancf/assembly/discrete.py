@@ -23,7 +23,7 @@ from .matrix import Matrix
 from .memory import Memory
 from .numbering import IDLE
 from .plan import Plan
-from .revisions import Change, Review, Verdict
+from .revisions import Change, Review, Standing, Verdict
 from .state import ActiveSet, State, same_arrays
 from .unknowns import Unknowns
 
@@ -90,9 +90,9 @@ class DiscreteSystem(Configuration):
         for body in self._of_bodies:
             body.build_reference(self, self.supports)
         self._apply_supports(of_terms)
-        self.pieces: list[Piece] = []
-        for item in self._members:
-            self.pieces += item.pieces(self)
+        of_members = [item.pieces(self) for item in self._members]
+        self.pieces: list[Piece] = [piece for own in of_members for piece in own]
+        self._member_of_piece = np.repeat(np.arange(len(of_members)), [*map(len, of_members)])
         self._settling = protocol.having(self._members, protocol.Settles)
         revising = protocol.having(self._members, protocol.Revises)
         self.changing = [item for item in revising if item.changes(self)]
@@ -372,6 +372,16 @@ class DiscreteSystem(Configuration):
         worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in found if verdict is worst])
 
+    def standing(self) -> dict[str, Standing] | None:
+        """Return by piece when solutions stand without a review, None: there have to be reviews."""
+        found: dict[str, Standing] = {}
+        for term in self._reviewing:
+            own = term.standing(self) if isinstance(term, protocol.ReviewsByMemory) else None
+            if own is None:
+                return None
+            found |= own
+        return found
+
     def renews(self) -> bool:
         """Tell whether a step is better begun with what terms hold (collective)."""
         return any([term.renews(self) for term in self._holding])
@@ -568,6 +578,20 @@ class DiscreteSystem(Configuration):
         f = np.zeros(self.numbering.coordinates)
         self.plan.residual(state, f)
         return f
+
+    def forces_of(self, term: protocol.Term) -> Array:
+        """Return the forces of a term on all coordinates at the present state (collective).
+
+        A local vector, in which rows of owned coordinates are complete.
+        """
+        with together(self.comm):
+            self.update(self.time)
+        f = np.zeros(self.numbering.coordinates)
+        own = self.binding(term)
+        number = next(k for k, member in enumerate(self._members) if member is own)
+        with self.plan.only(self._member_of_piece == number):
+            self.plan.residual(self.state, f)
+        return -f
 
     # ---- matrices -----------------------------------------------------------------------------
     @cached_property

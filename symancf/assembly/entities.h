@@ -10,19 +10,27 @@
 #include "plan.h"
 #include "roundoff.h"
 
-/* The jets g = B e of 8 entities; lanes beyond the last one repeat it. */
+/* Let lanes beyond the last entity repeat it. */
+static inline void repeat_last(const symancf_term *t, int lanes, double *g)
+{
+  for (int k = 0; lanes < LANES && k < t->jets; k++)
+    for (int l = lanes; l < LANES; l++) g[k * LANES + l] = g[k * LANES + lanes - 1];
+}
+
+/* The jets g = B e of 8 entities. */
 static void jets(const symancf_term *t, int first, int lanes, const double *x, const double *rate,
                  double *g)
 {
   for (int k = 0; k < t->jets * LANES; k++) g[k] = 0.0;
-  for (int l = 0; l < LANES; l++) {
-    const int entity = first + (l < lanes ? l : lanes - 1);
+  for (int l = 0; l < lanes; l++) {
+    const int entity = first + l;
     for (int32_t p = t->entry_start[entity]; p < t->entry_start[entity + 1]; p++) {
       const int32_t c = t->entry_coordinate[p];
       const double value = c >= 0 ? x[c] : rate ? rate[~c] : 0.0;
       g[t->entry_jet[p] * LANES + l] += t->entry_value[p] * value;
     }
   }
+  repeat_last(t, lanes, g);
 }
 
 /* Change of the rate with its coordinate. */
@@ -36,14 +44,15 @@ static void directions(const symancf_plan *plan, const symancf_term *t, int firs
                        const double *v, double *g)
 {
   for (int k = 0; k < t->jets * LANES; k++) g[k] = 0.0;
-  for (int l = 0; l < LANES; l++) {
-    const int entity = first + (l < lanes ? l : lanes - 1);
+  for (int l = 0; l < lanes; l++) {
+    const int entity = first + l;
     for (int32_t p = t->entry_start[entity]; p < t->entry_start[entity + 1]; p++) {
       const int32_t c = t->entry_coordinate[p];
       const double value = c >= 0 ? v[c] : rate_factor(plan, c) * v[~c];
       g[t->entry_jet[p] * LANES + l] += t->entry_value[p] * value;
     }
   }
+  repeat_last(t, lanes, g);
 }
 
 /* Where H[j][k] of a kernel stands among its results. */

@@ -244,8 +244,10 @@ class Group:
         lanes, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         ranges = [np.arange(first[number], first[number + 1]) for number in self.numbers]
         self._own = np.concatenate(ranges)
+        self._targets = []  # of each piece: batches, lanes, and entities; see `_fill`
         for k, (number, piece) in enumerate(zip(self.numbers, own, strict=True)):
             batch, lane = self._lanes(k)
+            self._targets.append((batch, lane, np.minimum(np.arange(len(batch)), piece.size - 1)))
             for place, row in enumerate(_rows(piece), int(first[number]) + slots):
                 lanes.append((batch * len(piece.kernel.cell) + row) * LANES + lane)
                 values.append(np.full(len(batch), place))
@@ -288,14 +290,27 @@ class Group:
 
     def _fill(self, cell: Array, k: int, rows: Array) -> None:
         """Write the parameters of the entities of a piece."""
-        batch, lane = self._lanes(k)
-        cell[batch, :, lane] = rows[np.minimum(np.arange(len(batch)), len(rows) - 1)]
+        batch, lane, entity = self._targets[k]
+        cell[batch, :, lane] = rows[entity]
 
     def _put(self, uniform: Array, cell: Array, values: Array) -> None:
         """Write the values of the plan to slots and rows."""
         slots = values[self._slots]
         uniform[: len(slots)] = slots
         cell.reshape(-1)[self._to] = values[self._from]
+
+    def lanes(self, number: int) -> tuple[Array, int, int]:
+        """Return parameters (batches, rows, 8) that the kernel reads, and lanes of a piece there.
+
+        The first of its entities, and the end of these with the idle lanes that repeat the last.
+        """
+        batch, lane = self._lanes(self.numbers.index(number))
+        first = int(batch[0]) * LANES + int(lane[0]) if len(batch) else 0
+        return self._cell, first, first + len(batch)
+
+    def overwritten(self) -> None:
+        """Let the next `write` write all values: C has written others."""
+        self._written.fill(np.nan)
 
     def turn(self, term: Term, values: Array, rows: Mapping[int, Array], function: int) -> None:
         """Give a copy of this group's term a direction of the parameters; see `write`.

@@ -53,6 +53,7 @@ class Matrix:
     diagonal_start, off_start : (rows + 1,) row pointers of the two parts.
     diagonal, off : values of the two parts.
     columns : of their entries: numbers of this rank's rows, and numbers of all rows.
+    held, partner : places of diagonal entries of held rows, and of free rows nearby.
     revision : number of patterns that were made before this one.
     """
 
@@ -99,10 +100,10 @@ class Matrix:
         own(self.comm, self.mat, self)
         self.mat.setBlockSizes(numbering.block_size, numbering.block_size)
         self.mat.assemble()
-        self._prescribed = self._places_on_diagonal(numbering.prescribed_rows, diagonal_column)
+        self.held = self._places_on_diagonal(numbering.prescribed_rows, diagonal_column)
         row = numbering.row[numbering.free_owned]
         partner = row[np.minimum(np.searchsorted(row, numbering.prescribed_rows), len(row) - 1)]
-        self._partner = self._places_on_diagonal(partner, diagonal_column)
+        self.partner = self._places_on_diagonal(partner, diagonal_column)
 
     # ---- lists that change ----------------------------------------------------------------------
     def note(self, plan: Writes, numbers: Sequence[int]) -> None:
@@ -307,9 +308,9 @@ class Matrix:
         The diagonal of a held row (a fixed coordinate of a partly free vertex) becomes that of
         a free row nearby.
         """
-        if len(self._prescribed):
-            size = np.abs(self.diagonal[self._partner])
-            self.diagonal[self._prescribed] = np.where(size > 0.0, size, 1.0)
+        if len(self.held):
+            size = np.abs(self.diagonal[self.partner])
+            self.diagonal[self.held] = np.where(size > 0.0, size, 1.0)
         self.mat.stateIncrease()
         self.mat.assemblyBegin()
         self.mat.assemblyEnd()

@@ -186,6 +186,11 @@ class Memory:
             length = time - self._now.since
             self._now = replace(self._now, next=values, length=length, stepping=False)
 
+    def accept_again(self, plan: Plan, state: Array, time: float) -> None:
+        """End the last step anew, at a state that something else has changed (collective)."""
+        self.values = replace(self._now, stepping=bool(self.pieces))
+        self.accept(plan, state, time)
+
     def remembered(self, piece: Piece) -> tuple[Array, Array]:
         """Return what all entities of a list that changes remember, before and after the step."""
         k = self._places[piece]

@@ -281,13 +281,23 @@ class Plan:
 
     @cached_property
     def timed_values(self) -> list[tuple[str, Value | None, Ints]]:
-        """Functions of time: name, function, and its places among `values`."""
-        return [of for of in self._sources if changes_by_itself(of[1])]
+        """Functions of time: name, function, and its places among `values`.
+
+        The length of a step is none.
+        """
+        return [
+            of for of in self._sources if changes_by_itself(of[1]) and not self._is_length(of[1])
+        ]
 
     @property
     def timed_cells(self) -> bool:
         """Whether a parameter is a function of place and time."""
         return any(p.cell_at and getattr(p.cell_at, "timed", True) for p in self.pieces)
+
+    def _is_length(self, value: Value | None) -> bool:
+        """Tell whether a value is the length of the step."""
+        own = self._memory is not None and value == self._memory.length
+        return own or getattr(value, "is_length", False)
 
     def places(self, name: str) -> Ints:
         """Return the places of a parameter, of all pieces that have it, among `values`."""
@@ -525,6 +535,41 @@ class Plan:
         for k, table in zip(asked, tables, strict=True):
             found |= groups[k].values_of(table)
         return {k: found[k] for k in pieces if k in found}, bad
+
+    # ---- steps in C, see `symancf.solve.dynamics.remembering` -----------------------------------
+    def telling(self, mode: str, pieces: Sequence[int]) -> tuple[Terms, dict[int, Array]]:
+        """Return a plan of C whose terms are those of pieces, and the tables to which they tell.
+
+        (batches, rows, 8) by the number of the piece; see `tabulate`. Parameters are this plan's.
+        """
+        self.prepare(mode, pieces)
+        chosen = [group for group in self.groups if not set(pieces).isdisjoint(group.numbers)]
+        terms = (Term * max(1, len(chosen)))(*(group.term for group in chosen))
+        tables: dict[int, Array] = {}
+        for group, term in zip(chosen, terms, strict=False):
+            kernel = self._telling(self.pieces[group.numbers[0]].kernel, mode)
+            table = group.tabulate(term, kernel.size("O"), mode, kernel.addresses[mode])
+            tables |= dict.fromkeys(group.numbers, table)
+        made = Terms.from_buffer_copy(self._plan)
+        made.term, made.terms = ctypes.cast(terms, ctypes.POINTER(Term)), len(chosen)
+        return made, tables
+
+    def lanes(self, piece: Piece) -> tuple[Array, int, int] | None:
+        """Return the lanes of a piece, see `Group.lanes`; None: it is not active here."""
+        number = self._number.get(piece, -1)
+        found = [group for group in self.groups if number in group.numbers]
+        return found[0].lanes(number) if found else None
+
+    def lengths(self) -> Ints:
+        """Return the addresses at which kernels read the length of the step."""
+        chosen = [places for _, value, places in self._sources if self._is_length(value)]
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
+        return np.asarray(self.addresses(places)[1])
+
+    def overwritten(self) -> None:
+        """Let the next `update` write all values: C has written others."""
+        for group in self.groups:
+            group.overwritten()
 
     def prepare(self, mode: str, pieces: Sequence[int]) -> None:
         """Compile a function of the kernels of pieces (collective)."""

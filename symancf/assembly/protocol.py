@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .agreement import PlaceFunction
     from .configuration import Configuration, Layout
     from .piece import Listed, Piece
-    from .revisions import Change, Verdict
+    from .revisions import Change, Standing, Verdict
     from .state import ActiveSet, StateVariable
     from .vertices import AtVertices
 
@@ -264,6 +264,14 @@ class Reviews(Protocol):
         the step: let `HasStateVariables` have it, so that a step that is cut begins with the old
         values. It is asked `REVISIONS` times at most, then the step is cut.
         """
+
+
+@runtime_checkable
+class ReviewsByMemory(Reviews, Protocol):
+    """Knows of what its entities remember when a review lets a solution stand."""
+
+    def standing(self, configuration: Configuration, /) -> Mapping[str, Standing] | None:
+        """Return by piece when steps in C do not ask `review`, None: they have to."""
 
 
 @runtime_checkable

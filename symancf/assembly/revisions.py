@@ -46,6 +46,24 @@ class Review(NamedTuple):
         return f"each of {REVISIONS} solutions changes {who}"
 
 
+class Standing(NamedTuple):
+    """What of the variables of its entities lets a solution stand without a review of the term.
+
+    Attributes
+    ----------
+    variable, least : a variable, and values (n,) that it has to reach at the end of a step.
+    place, stretch : the first of three that are a place, and of three that it may be off by
+        (""; none): their change in a step, with twice both stretches, is
+    far : at most these (n,).
+    """
+
+    variable: str
+    least: Array
+    place: str
+    stretch: str
+    far: Array
+
+
 class HoldsVectors(Protocol):
     """Keeps local vectors from step to step, or what follows from the tangent's storage."""
 

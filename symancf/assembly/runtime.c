@@ -15,6 +15,8 @@
 
 #include <stdlib.h>
 
+enum { SMALL = 4096 }; /* doubles of scratch that lie on the stack */
+
 /* The most coefficient vectors of a node that there is room for. */
 int symancf_most_vectors(void)
 {
@@ -55,7 +57,8 @@ int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, co
     if (need > size) size = need;
   }
   size = (size + LANES - 1) / LANES * LANES; /* C11: a size that is a multiple of the alignment */
-  double *work = aligned_alloc(64, (size_t)size * sizeof(double));
+  _Alignas(64) double own[SMALL];            /* for kernels that take less time than an allocation */
+  double *work = size <= SMALL ? own : aligned_alloc(64, (size_t)size * sizeof(double));
   if (!work) return -1;
   for (int k = 0; k < plan->terms; k++) {
     const symancf_term *t = plan->term + k;
@@ -71,12 +74,12 @@ int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, co
                           : t->feet    ? feet(plan, t, what, x, v, f, energies, work, &cleared)
                                        : entities(plan, t, what, x, v, f, energies, work, &cleared);
     if (found < 0) {
-      free(work);
-      return -1;
+      bad = -1;
+      break;
     }
     bad += found;
   }
-  if (what == TANGENT) clear_rows(plan, &cleared, plan->owned);
-  free(work);
+  if (what == TANGENT && bad >= 0) clear_rows(plan, &cleared, plan->owned);
+  if (work != own) free(work);
   return bad;
 }

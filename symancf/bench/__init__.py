@@ -224,14 +224,19 @@ def measure_all(
     touching: Sequence[int] = (),
     solids: bool = False,
     kinds: Sequence[str] | None = None,
+    mechanisms: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the peak, kernels and assembly, or motions, contact, elements or solvers instead.
+    """Return the peak, kernels and assembly, or motions, contact, ... instead.
 
     Solutions and peers, too.
     """
     result: dict[str, Any] = {"fma_peak_gflops": jit.measure.fma_peak()}
     if moving:
         result["motions"] = compare(_measured, with_peers)
+    elif mechanisms is not None:
+        from .mechanisms import compare as compare_mechanisms
+
+        result["mechanisms"] = compare_mechanisms(mechanisms, with_peers)
     elif touching:
         from .contact import contacts
         from .contact_step import steps
@@ -295,12 +300,14 @@ def main(
     scaling: int | None = None,
     largest: int | None = None,
     robust: Sequence[str] | None = None,
+    mechanisms: Sequence[str] | None = None,
 ) -> int:
     """Measure and print a table, or JSON; `elements`: the PNG of their comparison, or ""."""
     if scaling or largest:
         result = over_ranks(scaling, largest)
     else:
-        result = measure_all(peers, solve, motions, contact, elements is not None, robust)
+        solids = elements is not None
+        result = measure_all(peers, solve, motions, contact, solids, robust, mechanisms)
     if MPI.COMM_WORLD.rank:
         return 0
     if as_json:

@@ -39,6 +39,8 @@ def show(result: dict[str, Any]) -> None:
         console.print(_robust(result["robust"]))
     if result.get("motions"):
         console.print(_motions(result["motions"]))
+    if result.get("mechanisms"):
+        console.print(_mechanisms(result["mechanisms"]))
     if result.get("scaling"):
         for of_rows in (_runs, _iterations, _sent):
             console.print(of_rows(result["scaling"]))
@@ -190,6 +192,34 @@ def _motions(rows: list[dict[str, Any]]) -> Table:
             f"{row['iterations']:.2f}" if ours else "",
             f"{row['tangents']:.2f}" if ours else "",
             f"{row['apart']:.1e}" if "apart" in row else "",
+        )
+    return table
+
+
+def _mechanisms(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="Mechanisms: CPU time of a step [ms], plain | two positions recorded")
+    heads = "unknowns", "symancf", "Exudyn", "ratio", "Newton", "apart [m]"
+    for head in ("model", *heads):
+        table.add_column(head, justify="left" if head == "model" else "right")
+
+    def pair(row: dict[str, Any], key: str, digits: int) -> str:
+        both = (row.get(key), row.get(f"{key}_recorded"))
+        return " | ".join("" if x is None else f"{x:.{digits}f}" for x in both)
+
+    for row in rows:
+        if "ms_per_step" not in row:
+            table.add_row(row["model"], row["missing"])
+            continue
+        has = "ratio" in row
+        newton = [f"{row[k]:.2f}" for k in ("iterations", "peer_iterations") if k in row]
+        table.add_row(
+            row["model"],
+            str(row["unknowns"]),
+            pair(row, "ms_per_step", 3),
+            pair(row, "peer_ms_per_step", 3) if has else row.get("missing", ""),
+            pair(row, "ratio", 2) if has else "",
+            " | ".join(newton),
+            f"{row['apart']:.1e} of {row['size']:g}" if has else "",
         )
     return table
 

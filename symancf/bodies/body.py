@@ -88,7 +88,7 @@ class Body(OneProcess, Displayable):
     region : cells of a mesh, ``mesh["plate"]``.
     element : one of `symancf.elements`. It may be left out, ``Body(region, energy, ...)`` or
         ``Body(region, energy=..., ...)``: then it follows from the type of the cells and the
-        quantities that the energy asks for, and is told.
+        quantities that the energy asks for, with a warning.
     energy : function of quantities (positional arguments) and parameters (keyword-only) that
         returns an energy density per reference volume (solids, plates of full gradient), area
         (thin plates) or length (cables), or a dict of named parts.
@@ -103,15 +103,15 @@ class Body(OneProcess, Displayable):
     direction : function of X (n, 3) -> (n, 3): surface normals (plates) or tangents (cables)
         of the reference; default: averaged from the mesh (see `symancf.places.geometry`).
     smooth_deg : angle [degrees] up to which facets that meet are parts of one smooth surface.
-    velocity : at the start of a motion [m/s], (3,), or a function of the place, X (n, 3) -> (n, 3).
-    spin : angular velocity at the start of a motion [rad/s], (3,), about the origin of the
+    velocity : at the start of dynamics [m/s], (3,), or a function of the place, X (n, 3) -> (n, 3).
+    spin : angular velocity at the start of dynamics [rad/s], (3,), about the origin of the
         coordinates, in which `velocity` is that of a point there; see `symancf.bodies.start`.
     parameters : values of the energy's parameters, and ``rho`` (and ``thickness``, ``A``):
         numbers, `Parameter`, functions of time, or `Field` (one value per cell or point).
 
     Raises
     ------
-    MeshError : the region does not hold the element's cells.
+    MeshError : the region does not contain the element's cells.
     KinematicsError : the energy asks for a quantity that the element lacks, or goes with several
         elements and none is given.
     ParameterError : a parameter is missing, misspelt or not finite.

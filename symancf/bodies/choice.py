@@ -76,8 +76,8 @@ def pair(
     if region.mesh.comm.rank == 0:
         warnings.warn(
             f"body {name or region.name!r} has the element sa.elements.{found.name}, chosen for "
-            f"its cells of type {found.cell!r} and {signature(element).name}();{why} one that is "
-            "given is not told, Body(region, element, energy)",
+            f"its cells of type {found.cell!r} and {signature(element).name}();{why} without "
+            "this warning: Body(region, element, energy)",
             stacklevel=outside(),
         )
     return found, element

@@ -4,19 +4,32 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..arrays import Array, Ints32
 from ..assembly.configuration import Configuration, Layout, in_system
+from ..assembly.piece import Jets, Piece
+from ..errors import ParameterError
+from ..laws import weight_law
+from ..laws.turning import planar_turning_laws, rigid_turning_laws
+from ..mesh.partition import Family
+from ..runtime import jit
 from ..runtime.copies import OneProcess
+from ..values.motion import Motion
+from ..values.parameter import cached_answer, call
+from ..values.spellings import MEMBERS, advise_member
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from symancf_codegen.declare import PointLaw
 
     from ..assembly.numbering import Block
-    from ..values.motion import Displacement, Gradient, Motion
+    from ..assembly.piece import Role
+    from ..values.motion import Displacement, Gradient
     from ..values.parameter import Value
 
 
@@ -25,23 +38,38 @@ class OneNode(OneProcess, ABC):
 
     Attributes
     ----------
-    blocks : of its coordinates.
-    axes : names of the coordinates that may be held one by one, the first ones.
-    reactions : which of force and moment (6,) are the reaction of its supports.
+    _blocks : of its coordinates.
+    _dofs : names of the coordinates that may be held one by one, the first ones.
+    _reactions : which of force and moment (6,) are the reaction of its supports.
+    _turns : whether it has a rotation.
     """
 
-    blocks: ClassVar[tuple[Block, ...]]
-    axes: ClassVar[tuple[str, ...]]
-    reactions: ClassVar[tuple[int, ...]]
+    _blocks: tuple[Block, ...]
+    _dofs: tuple[str, ...]
+    _reactions: tuple[int, ...]
+    _turns: ClassVar[bool] = True
+    _settable = ("velocity", "spin")  # until a motion begins
 
     named: bool
     name: str
     parameters: dict[str, Value]
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what was public up to 0.2, with a warning."""
+            kinds = (kind.__name__ for kind in type(self).__mro__)
+            kind = next((k for k in kinds if name in MEMBERS.get(k, ())), None)
+            if kind is None:
+                what = type(self).__name__
+                raise AttributeError(f"a {what} has no {name!r}", name=name, obj=self)
+            advise_member(kind, name)
+            return getattr(self, "_dofs" if name == "axes" else f"_{name}")
+
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """Number of its coordinates."""
-        return sum(block.size for block in self.blocks)
+        return sum(block.size for block in self._blocks)
 
     @property
     @abstractmethod
@@ -57,17 +85,17 @@ class OneNode(OneProcess, ABC):
     def bind(self, layout: Layout) -> NodeBinding:
         """Announce the node and its blocks of coordinates."""
 
-    def node(self, configuration: Configuration, vector: Array | None = None) -> Array:
+    def _node(self, configuration: Configuration, vector: Array | None = None) -> Array:
         """Return its entries (size,) of a local vector, default: state, everywhere (collective)."""
         own, vector = configuration.binding(self), configuration.state if vector is None else vector
-        value, local = np.zeros((*vector.shape[:-1], self.size)), own.local_vertices(configuration)
+        value, local = np.zeros((*vector.shape[:-1], self._size)), own.local_vertices(configuration)
         if len(local) and local[0] < configuration.numbering.owned_vertices:
             value[:] = vector[..., own.here(configuration)]
         return configuration.sum(value)
 
     # ---- what supports ask ----------------------------------------------------------------------
     @abstractmethod
-    def motion(
+    def _motion(
         self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
         """Return the motion of the frame that a support of some coordinates prescribes.
@@ -78,7 +106,7 @@ class OneNode(OneProcess, ABC):
         """
 
     @abstractmethod
-    def moved(self, u: Array, G: Array) -> Array:
+    def _moved(self, u: Array, G: Array) -> Array:
         """Return the values (times, size) of the coordinates in a motion of the frame.
 
         `u` (times, 3) and `G` (times or 1, 3, 3) are those of `Motion`.
@@ -97,14 +125,18 @@ class NodeBinding:
     ----------
     name : in the system.
     vertex : id of its vertex.
+    kinetic : the kinetic energy in the rates of its coordinates, those of a point first.
+    values : parameters of `kinetic`, and ``place1``, ..., the reference coordinates.
     pressures : it has none.
     """
 
     pressures = None
 
-    def __init__(self, body: OneNode, layout: Layout) -> None:
-        self.body, self.name = body, layout.name(body)
-        self.vertex = int(layout.new_vertices(1, self.name, *body.blocks)[0])
+    def __init__(
+        self, body: OneNode, layout: Layout, kinetic: PointLaw, values: Mapping[str, float]
+    ) -> None:
+        self.body, self.name, self.kinetic, self.values = body, layout.name(body), kinetic, values
+        self.vertex = int(layout.new_vertices(1, self.name, *body._blocks)[0])
 
     def local_vertices(self, configuration: Configuration) -> Ints32:
         """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
@@ -113,10 +145,99 @@ class NodeBinding:
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Blocks of coordinates on local vertices."""
         local = self.local_vertices(configuration)
-        return [(block.name, local) for block in self.body.blocks]
+        return [(block.name, local) for block in self.body._blocks]
 
     def here(self, configuration: Configuration) -> Ints32:
         """Return the local offsets (size,) of its coordinates, (0,) where it is not."""
         numbering, local = configuration.numbering, self.local_vertices(configuration)
-        blocks = [numbering.block(block.name) for block in self.body.blocks]
+        blocks = [numbering.block(block.name) for block in self.body._blocks]
         return np.concatenate([numbering.coordinates_of(b, local).ravel() for b in blocks])
+
+    def announce(self, layout: Layout) -> None:
+        """Make the node an entity of rank 0, where no constraint of the body is one."""
+        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
+        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
+        layout.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
+
+    def inertia(self, configuration: Configuration) -> list[Piece]:
+        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
+        if not self.body._weighs:
+            return []
+        return [self._own_piece(configuration, "inertia", self.kinetic, "inertia", {})]
+
+    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
+        """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2], as it has directions."""
+        name = self.kinetic.name.replace("inertia", "weight")
+        law = weight_law(name, self.kinetic, self.body._blocks[0].size)
+        return self._own_piece(configuration, "gravity", law, "potential", uniform)
+
+    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
+        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
+        laws = planar_turning_laws if self.body._blocks[0].size == 2 else rigid_turning_laws
+        potential, forces = laws(self.kinetic)
+        return [
+            self._own_piece(configuration, "centrifugal", potential, "potential", uniform),
+            self._own_piece(configuration, "coriolis", forces, "inertia", uniform, rates=True),
+        ]
+
+    def _own_piece(
+        self,
+        configuration: Configuration,
+        what: str,
+        law: PointLaw,
+        role: Role,
+        uniform: Mapping[str, Value],
+        rates: bool = False,
+    ) -> Piece:
+        """Return a kernel on the coordinates of the node, `rates`: and on their rates."""
+        here, local = self.here(configuration), self.local_vertices(configuration)
+        n, jets = len(local), self.body._size * (2 if rates else 1)
+        kernel, values = jit.points(law, configuration.comm), self.values
+        cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
+        zero = np.zeros(jets * n, dtype=np.int32)
+        coordinate = np.concatenate([here, ~here]) if rates else here
+        return Piece(
+            name=f"{what}:{self.name}",
+            kernel=kernel,
+            role=role,
+            uniform=dict(uniform),
+            cell=cell,
+            owned=local < configuration.numbering.owned_vertices,
+            vertices=local,
+            vertex_start=np.arange(n + 1, dtype=np.int32),
+            entities=Jets(
+                zero, np.tile(np.arange(jets, dtype=np.int32), n), coordinate, zero, 1.0 + zero
+            ),
+        )
+
+
+def motion_of_each(
+    name: str, held: Sequence[int], axes: Sequence[str], displacement: Displacement
+) -> Motion:
+    """Return the motion in the plane that has one value for each of the `axes` that are held.
+
+    Raises
+    ------
+    ParameterError : begins with `name`: as many values as coordinates are needed.
+    """
+    given: Any = displacement
+    values: list[Any] = [0.0] * len(held)
+    if callable(given) and len(held) > 1:
+
+        def all_of(t: float) -> Array:
+            asked = partial(call, name, given, t)
+            return cached_answer(all_of, t, lambda: np.array(asked(), dtype=float).ravel())
+
+        values = [lambda t, k=k: all_of(t)[k] for k in range(len(held))]
+    elif given is not None:
+        values = list(given) if np.ndim(given) else [given]
+    if len(values) != len(held):
+        names = ", ".join(axes[a] for a in held)
+        raise ParameterError(
+            f"{name}: displacement has {len(values)} values for the coordinates {names}",
+            asked="displacement",
+            given=values,
+            possible=[axes[a] for a in held],
+        )
+    every = dict(enumerate([0.0] * 3)) | dict(zip(held, values, strict=True))
+    return Motion(name, list(every.values()), None, axes=axes)

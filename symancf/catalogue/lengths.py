@@ -135,7 +135,7 @@ def length(
     Gauss's rule with five points; one on straight edges. Integrals over s do not depend on the
     cells' parameters. (J. Xing et al., Machines 10 (2022) 518, eqs. (31) and (32); the second
     there subtracts the length a of the parameter's domain instead of the reference's integral,
-    which is the same where the reference has \|dr/dx\| = 1.) Where a straight line is held at
+    which is the same where the reference has \|dr/dx\| = 1.) Where a straight line is fixed at
     both ends, the gradient of its length vanishes for all motions that are left, and the tangent
     is singular.
 

@@ -13,7 +13,9 @@ from ..arrays import Array
 from ..assembly.agreement import PlaceFunction
 from ..assembly.plan import Plan
 from ..bodies.natural import RigidBody
+from ..bodies.node import OneNode
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint
+from ..bodies.point import PointMass
 from ..errors import ConstraintError, ParameterError
 from ..laws import dead_load_laws
 from ..mesh.partition import Family
@@ -48,7 +50,9 @@ FORCES = ("F1", "F2", "F3")
 class Gravity(OneProcess, Displayable):
     """The energy -rho g . u of every body that has a density; see `gravity`."""
 
-    def __init__(self, g: Vector, bodies: Sequence[Body | RigidBody | PlanarBody] | None) -> None:
+    def __init__(
+        self, g: Vector, bodies: Sequence[Body | RigidBody | PlanarBody | PointMass] | None
+    ) -> None:
         self.name = "gravity"
         self.given, self.g = g, components("gravity", g)
         self.bodies = bodies
@@ -62,7 +66,7 @@ class Gravity(OneProcess, Displayable):
         for body in self.bodies or ():
             layout.require_member(body, layout.name(self))
             if not body._weighs:
-                lacks = "mass" if isinstance(body, RigidBody | PlanarBody) else "rho"
+                lacks = "mass" if isinstance(body, OneNode) else "rho"
                 raise ParameterError(
                     f"gravity acts on body {body.name!r}, which has no {lacks}",
                     asked=lacks,
@@ -103,7 +107,7 @@ class Gravity(OneProcess, Displayable):
         return [body.weight(configuration, uniform) for body in heavy]
 
 
-def gravity(g: Vector, *bodies: Body | RigidBody | PlanarBody) -> Gravity:
+def gravity(g: Vector, *bodies: Body | RigidBody | PlanarBody | PointMass) -> Gravity:
     """Weight of bodies (all that have `rho` or a mass) in the field `g`, three components [m/s^2].
 
     The components are numbers, `Parameter` or functions of time. Energy: -int rho g . u dV.
@@ -275,7 +279,7 @@ def _force_times(v_a: V, factor_b: S, *, F1: S, F2: S) -> list[tuple[E, E]]:
 
 
 def force(
-    place: End | RigidBody | PlanarBody,
+    place: End | RigidBody | PlanarBody | PointMass,
     vector: Vector,
     distribute: Literal["total", "each"] = "total",
     name: str | None = None,
@@ -286,10 +290,11 @@ def force(
     Parameters
     ----------
     place : ``body.at(X)`` or ``body["region"]``; or a rigid or planar body (the origin of its
-        frame) or a point of one. On a region of facets, edges or cells the total is spread
-        evenly over its reference area, length or volume; on a region of points over its points.
-    vector : three components [N] (two on a planar body): numbers, `Parameter` or functions of
-        time.
+        frame), a point of one, or a point mass. On a region of facets, edges or cells the total is
+        spread evenly over its reference area, length or volume; on a region of points over its
+        points.
+    vector : three components [N] (two in the plane, on a planar body): numbers, `Parameter` or
+        functions of time.
     distribute : ``"total"`` (default): the whole region carries `vector`; ``"each"``: every
         node of the region does.
     factor : unknown number that multiplies the load (planar bodies only); see
@@ -304,12 +309,14 @@ def force(
     >>> sa.force(block.at((1.0, 1.0, 1.0)), (0.0, 0.0, lambda t: -2.0 * t))
     force on (1, 1, 1) of 'body'
     """
-    require_place("force", place, PlanarBody, RigidBody)
+    require_place("force", place, PlanarBody, RigidBody, PointMass)
     one_of("force(distribute=...)", distribute, ("total", "each"))
     if isinstance(place, PlanarBody):
         place = place.at((0.0, 0.0))
-    if isinstance(place, RigidBody):
+    elif isinstance(place, RigidBody):
         place = place.at((0.0, 0.0, 0.0))
+    elif isinstance(place, PointMass):
+        place = place.centre
     if isinstance(place, Ground):
         raise ParameterError(
             "a force on the ground moves nothing: give a place of a body",
@@ -323,7 +330,7 @@ def force(
             given=str(place),
         )
     name = name_or(name, f"force on {place}")
-    if isinstance(place, PlanarPoint):
+    if place.plane:
         F1, F2 = _two(name, vector)
         if factor is not None:
             return VirtualWork(_force_times, place, factor, name=name, F1=F1, F2=F2)

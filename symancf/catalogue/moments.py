@@ -134,7 +134,7 @@ class Moment(VirtualWork):
             )
         if frame == "body" and axes == 1:
             raise KinematicsError(
-                f"{name}: a cable has one axis only and does not tell how it is turned about it: "
+                f"{name}: a cable has one axis only and no rotation about it: "
                 "give the moment in space, frame='space'",
                 asked="frame",
                 given="body",

@@ -70,7 +70,7 @@ class RigidClamp(Constraint):
         self.dofs = one_of(f"{name}: dofs", dofs, ("clamp", "all"))
         slopes = places.body.element.directions
         function = welded(slopes) if dofs == "all" and slopes else coincide
-        super().__init__(function, places, body.holding(places), name=name)
+        super().__init__(function, places, body._holding(places), name=name)
         self.places, self.body = places, body
 
     def bind(self, layout: Layout) -> RigidClampBinding:
@@ -163,7 +163,7 @@ class RigidClampBinding(ConstraintBinding):
         self.slopes.append(slopes)
         for place, law, what in zip(slopes, (_follow, _stay_across), names, strict=True):
             if len(place.slopes):
-                end, name = self.term.body.holding(place), f"{self.name} ({what})"
+                end, name = self.term.body._holding(place), f"{self.name} ({what})"
                 self.parts.append(layout.bind(Constraint(law, place, end, name=name)))
 
     def orient(self, configuration: Configuration) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..bodies.plane import PlanarBody
+from ..bodies.point import PointMass
 from ..errors import ParameterError
 from ..laws.turning import ABOUT, OMEGA
 from ..values.arguments import name_or
@@ -30,7 +31,7 @@ class RotatingFrame(Gravity):
         self,
         omega: Vector,
         about: Vector,
-        bodies: tuple[Body | RigidBody | PlanarBody, ...],
+        bodies: tuple[Body | RigidBody | PlanarBody | PointMass, ...],
         name: str | None,
     ) -> None:
         name = name_or(name, "rotating frame")
@@ -68,12 +69,13 @@ class RotatingFrame(Gravity):
                     asked="bodies",
                     given=layout.name(body),
                 )
-            if isinstance(body, PlanarBody) and any(
-                evaluate(f"{self.name}, omega", part, 0.0) for part in self.g[:2]
+            if (
+                isinstance(body, PlanarBody | PointMass)
+                and body._blocks[0].size == 2
+                and any(evaluate(f"{self.name}, omega", part, 0.0) for part in self.g[:2])
             ):
                 raise ParameterError(
-                    f"{self.name}: planar body {layout.name(body)!r} leaves its plane unless omega "
-                    "is along z",
+                    f"{self.name}: {layout.name(body)!r} leaves its plane unless omega is along z",
                     asked="omega",
                     given=self.g,
                 )
@@ -95,7 +97,7 @@ class RotatingFrame(Gravity):
 
 def rotating_frame(
     omega: Vector,
-    *bodies: Body | RigidBody | PlanarBody,
+    *bodies: Body | RigidBody | PlanarBody | PointMass,
     about: Vector = (0.0, 0.0, 0.0),
     name: str | None = None,
 ) -> RotatingFrame:

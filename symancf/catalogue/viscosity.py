@@ -137,7 +137,7 @@ class Viscosity(OneProcess, Displayable):
 
 
 class KelvinVoigt(Viscosity):
-    r"""Viscous stress beside the elastic one; rigid motions cost nothing.
+    r"""Viscous stress beside the elastic one; rigid motions are not damped.
 
     Solids: :math:`S = 2\eta\,\mathrm{dev}\dot E + \eta_v\,\mathrm{tr}\dot E\,I` with the
     Green-Lagrange strain E. Thin plates: the same without stress across the thickness, in the

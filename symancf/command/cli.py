@@ -50,8 +50,8 @@ def verify(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
-    names = "peers", "solve", "motions", "contact", "elements", "scaling", "largest", "robust"
-    asked = {name: getattr(arguments, name) for name in names}
+    names = "peers solve motions mechanisms contact elements scaling largest robust"
+    asked = {name: getattr(arguments, name) for name in names.split()}
     return int(module.main(as_json=arguments.json, **asked))
 
 
@@ -92,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     sub = add(
         demo,
         "run a demo, list or copy them",
-        epilog="Options after NAME go to PETSc: symancf demo silicone_plate -snes_monitor",
+        epilog="Options after NAME go to PETSc: symancf demo silicone_plate -plate_snes_monitor",
     )
     sub.add_argument(
         "--copy", metavar="DIR", help="write demos, tutorials and meshes into DIR, to work on"
@@ -128,9 +128,15 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument(
         "--peers",
         action="store_true",
-        help="also measure DOLFINx, or Exudyn beside motions, if installed",
+        help="also measure DOLFINx, or Exudyn beside motions and mechanisms, if installed",
     )
     sub.add_argument("--motions", action="store_true", help="time steps of pendulums instead")
+    sub.add_argument(
+        "--mechanisms",
+        metavar="MODEL",
+        nargs="*",
+        help="time steps of mechanisms, plain and recorded, and static designs instead",
+    )
     sub.add_argument(
         "--contact",
         metavar="N",

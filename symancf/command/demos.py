@@ -8,6 +8,7 @@ import re
 import runpy
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,11 +119,15 @@ def find(name: str) -> Path:
 
 
 def main(name: str | None, options: Sequence[str] = ()) -> int:
-    """Run the demo `name` as a script with `options` for PETSc; without a name list them all."""
+    """Run the demo `name` as a script with `options` for PETSc; without a name list them all.
+
+    Options that nobody used are named at the end.
+    """
     if name is None:
-        print("Demos, those to begin with first; times are those of one core.")
-        for found, path in available().items():
-            print(f"{found:18} {duration(path):>7}  {summary(path)}")
+        if first_rank():
+            print("Demos, those to begin with first; times are those of one core.")
+            for found, path in available().items():
+                print(f"{found:18} {duration(path):>7}  {summary(path)}")
         return 0
     script = find(name)
     if first_rank():
@@ -131,7 +136,20 @@ def main(name: str | None, options: Sequence[str] = ()) -> int:
     sys.argv = [str(script), *options]
     give_options(sys.argv)
     runpy.run_path(str(script), run_name="__main__")
+    if first_rank():
+        warn_unread(options, script.read_text("utf-8"))
     return 0
+
+
+def warn_unread(options: Sequence[str], text: str) -> None:
+    """Warn of options that neither PETSc, nor this package, nor the demo's text has read."""
+    from ..runtime.options import is_used
+
+    prefix = next(iter(re.findall(r'prefix="(\w+)"', text)), "")
+    for name in [word[1:] for word in options if re.match("-[A-Za-z-]", word)]:
+        if not is_used(name) and f'"-{name}"' not in text:
+            hint = f"; problems of this demo read -{prefix}{name}" if prefix else ""
+            warnings.warn(f"nothing has read the option -{name}{hint}", stacklevel=3)
 
 
 def give_options(words: list[str]) -> None:

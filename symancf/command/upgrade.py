@@ -15,13 +15,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from ..values.spellings import CHOICES, KEYWORDS, LAWS, NAMES, POSITIONS, VALUES
+from ..values.spellings import CHOICES, KEYWORDS, LAWS, MEMBERS, NAMES, POSITIONS, VALUES
 
 Note: TypeAlias = tuple[int, str]  # line, text
 
 SUPPORTS = {"fix", "planar", "symmetry"}
 FUNCTIONS = {*NAMES, *SUPPORTS, "largest", "momentum"}  # of the package alone: rooms have others
-CLASSES = {*KEYWORDS, *POSITIONS, *VALUES, "Layers"} - FUNCTIONS
+#: Class -> its attributes that a program may set; see `errors.OwnAttributes`.
+SETTABLE: Mapping[str, tuple[str, ...]] = {
+    "System": ("state", "rate", "time"),
+    "StaticProblem": ("check_stable",),
+    "DynamicProblem": (),
+    "EigenProblem": ("damping",),
+    "Body": (),
+    "Contact": (),
+    "RigidBody": ("velocity", "spin"),
+    "PlanarBody": ("velocity", "spin"),
+}
+CLASSES = {*KEYWORDS, *POSITIONS, *VALUES, *MEMBERS, "Layers"} - FUNCTIONS
 
 
 @dataclass
@@ -346,6 +357,30 @@ def place_of_origin(program: Script, node: ast.expr, name: str) -> None:
         program.note(node, "origin: of a PlanarBody write at((0, 0)), of others it stays")
 
 
+def write_members(program: Script, node: ast.expr, name: str) -> None:
+    """``system.tangent`` is ``system.matrices.tangent``; what only the solver asks for is noted."""
+    if not isinstance(node, ast.Attribute):
+        return
+    kind = program.known.kind_of(node.value).partition(".")[0]
+    write = MEMBERS.get(kind, {}).get(node.attr)
+    if write is None:
+        return
+    given, _, path = write.partition(".")
+    if given == kind.lower() and re.fullmatch(r"[\w.]+", path):
+        program.replace(program.end(node) - len(node.attr), program.end(node), path)
+    else:
+        say = f"write {write}" if write else "it is of the solver alone"
+        program.note(node, f"{kind}.{node.attr} goes: {say}")
+
+
+def note_set(program: Script, node: ast.expr) -> None:
+    """``problem.rho = 0.5``: what is given when an object is made is not set later."""
+    if isinstance(node, ast.Attribute):
+        kind = program.known.kind_of(node.value).partition(".")[0]
+        if node.attr not in SETTABLE.get(kind, (node.attr,)):
+            program.note(node, f"{kind}.{node.attr} is not to be set: nothing would change")
+
+
 OF_CALLS: tuple[Callable[[Script, ast.Call, str], None], ...] = (
     *(rename_keywords, name_positions, say_degrees),
     *(take_force, take_moment, call_momentum, call_maximum),
@@ -354,6 +389,7 @@ OF_NAMES: tuple[Callable[[Script, ast.expr, str], None], ...] = (
     call_laws,
     rename_names,
     place_of_origin,
+    write_members,
 )
 
 
@@ -378,7 +414,10 @@ def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]
         if isinstance(node, ast.ImportFrom) and node.module == "symancf":
             rename_imports(program, node)
         place = node.func if isinstance(node, ast.Call) else node
-        if not isinstance(place, ast.expr) or isinstance(getattr(place, "ctx", None), ast.Store):
+        if not isinstance(place, ast.expr):
+            continue
+        if isinstance(getattr(place, "ctx", None), ast.Store):
+            note_set(program, place)
             continue
         name = known.name_of(place)
         if name and "".join(program.text(place).split()) != ast.unparse(place):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ..assembly.piece import Listed, Piece
-    from ..assembly.revisions import Change
+    from ..assembly.revisions import Change, Standing
     from ..assembly.state import ActiveSet, StateVariable
     from ..values.parameter import Scalar
     from .laws import Coefficient, NormalLaw
@@ -116,15 +116,16 @@ class Contact(OneProcess, Displayable):
         force by overlap of the whole body, a ball or a box that lies on a face: each of the box's
         corners has a quarter of it (and of the energy `law`). Default for others:
         k = c E/l with the present modulus E and the size l of the cell behind each point, c = 10
-        (solids), 1 (plates) or 0.01 (cables, k = c E per length: what bends gives way long
+        (solids), 1 (plates) or 0.01 (cables, k = c E per length: slender bodies bend long
         before). A stiffness that is given does not grow.
     penetration : part of l; where the mean depth of what presses is more in a solution, k is
-        doubled until it is not, to at most c = 1000 (in motions 30), and told once. Single points
-        at corners may be deeper: there no stiffness helps, a larger one draws more force to them.
-    damping : theta, a part of the step by which the law looks ahead in motions; 0: none.
-    initial : for surfaces that lie in each other in the reference: ``"press"`` lets them press at
-        once (statics lets the forces grow), ``"release"`` lets the overlap out in the first eight
-        steps of a motion. Default: that is an error.
+        doubled until it is not, to at most c = 1000 (in dynamics 30), with one warning. Single
+        points at corners may be deeper: there no stiffness helps, a larger one draws more force to
+        them.
+    damping : theta, a part of the step by which the law looks ahead in dynamics; 0: none.
+    initial : for surfaces that overlap in the reference: ``"press"`` applies the contact
+        forces instantaneously (statics ramps them), ``"release"`` lets the overlap out in the first
+        eight time steps. Default: that is an error.
     name : shown in messages.
     parameters : values of the parameters of `law` and `mu`.
 
@@ -132,7 +133,7 @@ class Contact(OneProcess, Displayable):
     ------
     ParameterError : no side, no shape, a wrong number or parameter; rigid against rigid without a
         stiffness.
-    ConstraintError : both are the same rigid body; in a system: surfaces lie in each other.
+    ConstraintError : both are the same rigid body; in a system: surfaces overlap.
 
     Examples
     --------
@@ -295,7 +296,7 @@ class Contact(OneProcess, Displayable):
                 asked="radius",
                 given=radius,
             )
-        form, sizes = side.shape.form, side.shape.sizes
+        form, sizes = side._shape.form, side._shape.sizes
         if form == "sphere":
             self._require_stiffness(side, shape, sizes[0])
             return [
@@ -341,7 +342,7 @@ class Contact(OneProcess, Displayable):
 
         `on` : the body or the shape on which it acts, one of those of the contact; default: those
         of the first side. What acts on nodes that bodies share counts for each of them.
-        `damper` : of rigid shapes: whether with the part of the damper of motions. Friction knows
+        `damper` : of rigid shapes: whether with the part of the damper of dynamics. Friction knows
         the pressure without it, so that without it |F_t| <= mu F_n on a plane; with it less presses
         while bodies part, and more while they meet. Between facets it is in the pressure.
         """
@@ -419,7 +420,7 @@ class Contact(OneProcess, Displayable):
     def clearance(self, system: Configuration) -> float:
         """Return the smallest gap of all points [m], negative where they press.
 
-        Its zeros are events of a motion, in which contact begins and ends::
+        Its zeros are events in dynamics, in which contact begins and ends::
 
             begins = problem.event(lambda: contact.clearance(system), direction=-1)
             ends = problem.event(lambda: contact.clearance(system), direction=1)
@@ -627,6 +628,16 @@ class ContactBinding:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
 
+    def standing(self, configuration: Configuration) -> dict[str, Standing] | None:
+        """Return, by pass, gaps and ways of points that `review` lets stand; see `Standing`.
+
+        None: an overlap is let out.
+        """
+        rigid = [each for each in self.passes if isinstance(each, RigidPassBinding)]
+        if self.facing or self.step.overlap > 0.0:
+            return None
+        return {each.name: each.standing(self.term._penetration) for each in rigid}
+
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""
         return any(each.presses(configuration) for each in self.facing)
@@ -677,10 +688,10 @@ class ContactBinding:
             return
         configuration.once.warn(
             ("blow", self.name),
-            f"{self.term.what}: initial='press', and the motion begins with surfaces that lie in "
-            f"each other by up to {sunk:.2g} of the cells' size: all of it presses at once, a blow "
+            f"{self.term.what}: initial='press', and surfaces overlap at the start of dynamics by "
+            f"up to {sunk:.2g} of the cells' size: the force acts instantaneously, an impact "
             "that steps longer than the waves in a cell take do not resolve (energies.drift "
-            "tells). If an equilibrium is meant solve sa.StaticProblem(system) first; "
+            "shows it). If an equilibrium is meant solve sa.StaticProblem(system) first; "
             "initial='release' lets the overlap out gradually",
         )
 
@@ -691,8 +702,8 @@ class ContactBinding:
             so = f"its stiffness is raised from c = {term._c * grown:g} on"
         configuration.once.warn(
             ("deep", self.name, grown is None),
-            f"{term.what}: points that press lie {100 * mean:.3g} % of the local size "
-            f"deep in the mean, more than penetration={term._penetration:g}; {so}",
+            f"{term.what}: points in contact penetrate by {100 * mean:.3g} % of the local size "
+            f"in the mean, more than penetration={term._penetration:g}; {so}",
         )
 
     # ---- results --------------------------------------------------------------------------------

@@ -26,20 +26,20 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.revisions import Verdict
+from ..assembly.revisions import Standing, Verdict
 from ..errors import ConstraintError, ParameterError
 from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
-from ..values.parameter import difference, evaluate
+from ..values.parameter import cached_answer, difference, evaluate
 from .laws import DAMPING, NEAR, ROUND_OFF, SPAN
 from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
 from .sheet import Sheet
 from .steps import GROWN, OVERLAP, RELEASE
-from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, Touch
+from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, STRETCH, Touch
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -172,7 +172,7 @@ class RigidPass(PlaceTerm):
         names, motion = list(map(str, FRAME)), shape.motion
 
         def part(k: int) -> Scalar:
-            return lambda time: float(_placed(shape, time)[k])
+            return lambda time: float(cached_answer(shape, time, lambda: _placed(shape, time))[k])
 
         if motion.changes:
             found = {name: part(k) for k, name in enumerate(names)}
@@ -246,8 +246,8 @@ class RigidPassBinding(PlaceBinding):
         far = float(reduced(configuration.comm, np.array([far]), MPI.MAX)[0])
         if end.body.element.dimension == 3 and far <= ROUND_OFF * configuration.extent:
             raise ConstraintError(
-                f"{points.who}: all of {end.body.name!r} lies behind plane {shape.name!r}, "
-                "which holds what is on the side of its normal: turn the normal or move one of "
+                f"{points.who}: all of {end.body.name!r} is below plane {shape.name!r}, "
+                "which supports what is on the side of its normal: turn the normal or move one of "
                 "them",
                 asked="normal",
                 given=end.body.name,
@@ -324,6 +324,13 @@ class RigidPassBinding(PlaceBinding):
             through = self._through(configuration, look)
         passed = configuration.comm.allreduce(bool(through.any()), MPI.LOR)
         return Verdict.CUT if passed else Verdict.STANDS
+
+    def standing(self, penetration: float) -> Standing:
+        """Return when no point is deeper than parts of l, and none passes through the shape."""
+        term, l = self.term, self.numbers.length
+        far = term.touch.shape.safe_slide(DEEP_ON_WAY * l, term.points.rho)
+        stretch = "" if term.touch.coulomb is None else f"{STRETCH}1"
+        return Standing(BEFORE, -penetration * l, f"{ANCHOR}1", stretch, far)
 
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""

@@ -22,7 +22,7 @@ from ..places.ends import frame_of
 from ..values import arguments
 from ..values.functions import arguments_of
 from ..values.motion import Motion
-from ..values.parameter import label, vector3
+from ..values.parameter import evaluate, label, vector3
 from .laws import ROUND_OFF
 
 if TYPE_CHECKING:
@@ -125,6 +125,14 @@ class Shape:
         """Return the gradient of the signed distance at coordinates in the frame."""
         raise NotImplementedError
 
+    def safe_slide(self, depth: Array, rho: float) -> Array:
+        """Return how far closest points may move in a step, so that nothing passes through (n,).
+
+        Of points that touch at a distance `rho`: their way lies less than `depth` (n,) in the
+        shape, and they do not come out on another side. 0: that is not known.
+        """
+        return np.zeros_like(depth)
+
     def placed(self, time: float) -> tuple[Array, Array]:
         """Return origin (3,) and axes (3, 3), columns, of a shape of the ground at a time."""
         at = self.point[None]
@@ -218,6 +226,10 @@ class Plane(Shape):
     ) -> None:
         super().__init__(point, _along("the normal of a plane", normal), **how)
 
+    def safe_slide(self, depth: Array, rho: float) -> Array:
+        """Return infinity: nothing passes through."""
+        return np.full_like(depth, np.inf)
+
     def distance(self, x: Expressions) -> sp.Expr:
         """Return x3."""
         return x[2]
@@ -254,6 +266,10 @@ class Sphere(Shape):
         **how: Unpack[How],
     ) -> None:
         super().__init__(point, sizes=_sizes("Sphere", radius=radius), **how)
+
+    def safe_slide(self, depth: Array, rho: float) -> Array:
+        """Return a chord of the sphere."""
+        return _chord(self.parameters["radius"], depth, rho)
 
     def distance(self, x: Expressions) -> sp.Expr:
         """Return |x| - R."""
@@ -297,6 +313,12 @@ class Cylinder(Shape):
         super().__init__(
             point, _along("the axis of a cylinder", axis), sizes=_sizes("Cylinder", **sizes), **how
         )
+
+    def safe_slide(self, depth: Array, rho: float) -> Array:
+        """Return a chord of the circle; ends have edges."""
+        if "length" in self.parameters:
+            return super().safe_slide(depth, rho)
+        return _chord(self.parameters["radius"], depth, rho)
 
     def distance(self, x: Expressions) -> sp.Expr:
         """Return sqrt(x1^2 + x2^2) - R, and what the ends make of it."""
@@ -351,6 +373,10 @@ class Capsule(Shape):
             sizes=_sizes("Capsule", radius=radius, length=length),
             **how,
         )
+
+    def safe_slide(self, depth: Array, rho: float) -> Array:
+        """Return a chord of its circle, which bends no less elsewhere."""
+        return _chord(self.parameters["radius"], depth, rho)
 
     def distance(self, x: Expressions) -> sp.Expr:
         """Return the distance from the line, less R."""
@@ -414,6 +440,17 @@ class Box(Shape):
         return _slopes_outside(self._parts(x), signs)
 
 
+def _chord(radius: Scalar, depth: Array, rho: float) -> Array:
+    """Return how far a closest point on a sphere may move, see `Shape.safe_slide`.
+
+    Between points at the distance rho, whose feet are a chord c <= R apart, a straight way dips by
+    at most (c (R + rho)/R)^2 / (7 (R + rho)) below that distance, and normals turn by 60 degrees.
+    """
+    R = evaluate("radius", radius, 0.0)
+    part: Array = np.minimum(1.0, np.sqrt(7.0 * depth / (R + rho)))
+    return R * part
+
+
 def shape_of(who: str, given: Shape | RigidBody) -> Shape:
     """Return the shape that something is; of a rigid body that of its surface.
 
@@ -431,7 +468,7 @@ def shape_of(who: str, given: Shape | RigidBody) -> Shape:
             given=given,
             possible=("Plane", "Sphere", "Cylinder", "Capsule", "Box", "Distance", "RigidBody"),
         )
-    form, sizes, name = given.shape.form, given.shape.sizes, given.name
+    form, sizes, name = given._shape.form, given._shape.sizes, given.name
     if form == "sphere":
         return Sphere(sizes[0], body=given, name=name)
     if form == "cylinder":

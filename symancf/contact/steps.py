@@ -22,12 +22,15 @@ OVERLAP = real("overlap")  # of a point in the reference, where it is let out [m
 
 
 class OfStep:
-    """A parameter that is no function of time: it belongs to the step or to the problem."""
+    """A parameter that is no function of time: it belongs to the step or to the problem.
+
+    `is_length`: it is the length of the step while steps of a motion are made.
+    """
 
     changes = False
 
-    def __init__(self, value: Callable[[float], float]) -> None:
-        self.value = value
+    def __init__(self, value: Callable[[float], float], *, is_length: bool = False) -> None:
+        self.value, self.is_length = value, is_length
 
     def __call__(self, time: float) -> float:
         """Return the present value."""
@@ -61,7 +64,7 @@ class ContactNumbers:
             GROWN.name: OfStep(lambda time: self.grown),
             RELEASE.name: OfStep(lambda time: self.overlap if self.moves else 0.0),
             DAMPING.name: OfStep(self._damping),
-            SPAN.name: OfStep(self._span),
+            SPAN.name: OfStep(self._span, is_length=damping > 0.0),
         }
 
     @property

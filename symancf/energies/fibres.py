@@ -55,8 +55,8 @@ def orthotropic(
       times the strain; nu_ji = nu_ij E_j/E_i.
     - G12, G13, G23 : shear moduli [Pa].
 
-    which returns the energy per reference volume [J/m^3]. S must be positive definite: of others a
-    body is told that it is unstable at rest.
+    which returns the energy per reference volume [J/m^3]. S must be positive definite: otherwise a
+    warning says that the body is unstable at rest.
 
     Notes
     -----

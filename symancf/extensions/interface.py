@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The interface for extensions, public like the names of `symancf`; see docs/extensions.md."""
+"""Names for extensions beside those of `symancf` and `symancf.output`.
+
+Each name has its line in docs/extensions.md; they are public like those of the package.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from symancf_codegen import declare
 from symancf_codegen.functions import frozen, symbolic
 from symancf_codegen.legendre import gauss_legendre
 
-from ..arrays import Array, Data, Ints, Mask
+from ..arrays import Array, Ints, Mask
 from ..assembly.configuration import (
     Configuration,
     Discretised,
@@ -17,22 +20,13 @@ from ..assembly.configuration import (
 )
 from ..assembly.piece import Piece, Role
 from ..assembly.protocol import Carriers
-from ..bodies.plane.body import PlanarBody, PlanarPoint, place_of, rotation, turned
+from ..bodies.plane.body import PlanarPoint, place_of, rotation, turned
 from ..cells import CELLS, Cell, gauss
 from ..contact.shapes import Shape
-from ..errors import (
-    ConstraintError,
-    MeshError,
-    ParameterError,
-    SymancfError,
-    argument,
-    closest,
-)
-from ..mesh import Mesh, Region
+from ..errors import argument, closest
 from ..mesh.box import MEMORY
 from ..mesh.conformity import hashes
-from ..mesh.sides import Meeting, Sides, cells_of, joined, sides_of
-from ..output import Samples, Series, gather, read, read_state, states
+from ..mesh.sides import Meeting, Sides, cells_of, sides_of
 from ..output.image import (
     DOTS,
     STYLE,
@@ -48,7 +42,7 @@ from ..output.image import (
 from ..output.samples import is_symmetric
 from ..output.shapes import shape_at_rest
 from ..places.ends import Ground
-from ..runtime.collective import reduced, together
+from ..runtime.collective import together
 from ..runtime.copies import OneProcess
 from ..runtime.display import Displayable
 from ..runtime.files import new_file, write_whole, writing
@@ -59,8 +53,6 @@ from ..runtime.progress import Progress
 from ..terms.entities import Entities
 from ..values import arguments
 from ..values.parameter import (
-    Field,
-    Parameter,
     Scalar,
     call,
     call_array,
@@ -80,13 +72,10 @@ __all__ = [
     "Carriers",
     "Cell",
     "Configuration",
-    "ConstraintError",
-    "Data",
     "Diagram",
     "Discretised",
     "Displayable",
     "Entities",
-    "Field",
     "Ground",
     "Image",
     "Ints",
@@ -94,23 +83,14 @@ __all__ = [
     "Layout",
     "Mask",
     "Meeting",
-    "Mesh",
-    "MeshError",
     "OneProcess",
-    "Parameter",
-    "ParameterError",
     "Piece",
-    "PlanarBody",
     "PlanarPoint",
     "Progress",
-    "Region",
     "Role",
-    "Samples",
     "Scalar",
-    "Series",
     "Shape",
     "Sides",
-    "SymancfError",
     "argument",
     "arguments",
     "blank",
@@ -124,28 +104,22 @@ __all__ = [
     "evaluate",
     "film_path",
     "frozen",
-    "gather",
     "gauss",
     "gauss_legendre",
     "hashes",
     "image_path",
     "in_system",
     "is_symmetric",
-    "joined",
     "kernel_headers",
     "label",
     "new_file",
     "place_of",
     "point_kernel",
-    "read",
-    "read_state",
     "reals",
-    "reduced",
     "require_drawable",
     "rotation",
     "shape_at_rest",
     "sides_of",
-    "states",
     "styled",
     "symbolic",
     "together",

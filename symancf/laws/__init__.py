@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Point laws: what the compiler is given for energies, mass and dead loads on an element."""
 
-from .accuracy import digits_lost
 from .body import body_force_laws, inertia_laws, weight_law
 from .build import Kind, build_law
 from .energy import energy_laws, unsuited
@@ -23,7 +22,6 @@ __all__ = [
     "body_force_laws",
     "build_law",
     "dead_load_laws",
-    "digits_lost",
     "energy_equation",
     "energy_laws",
     "evaluate_energy",

@@ -119,9 +119,9 @@ def turning_laws(
 
 
 def rigid_turning_laws(kinetic: PointLaw) -> tuple[PointLaw, PointLaw]:
-    """Return the same of a body of the kinetic energy T(v, w1, w2, w3) of a point and axes.
+    """Return the same of the kinetic energy T(v, w1, w2, w3) of a point and axes, or T(v).
 
-    Places in the reference are the parameters ``place1``, ..., ``place12``.
+    Places in the reference are the parameters ``place1``, ..., ``place12`` or ``place3``.
     """
     q = kinetic.unknowns
     velocity: list[tuple[sp.Symbol, sp.Expr]] = []
@@ -133,9 +133,9 @@ def rigid_turning_laws(kinetic: PointLaw) -> tuple[PointLaw, PointLaw]:
 
 
 def planar_turning_laws(kinetic: PointLaw) -> tuple[PointLaw, PointLaw]:
-    """Return the same of a body in the plane, T(vx, vy, omega), in a frame turning about z."""
-    x, y, phi = kinetic.unknowns
+    """Return the same in the plane, T(vx, vy) or T(vx, vy, omega), in a frame turning about z."""
+    x, y, *angle = kinetic.unknowns
     at = sp.Matrix([x + real("place1"), y + real("place2"), 0])
     rates = turned(from_axis(at)).xreplace({real("omega1"): 0, real("omega2"): 0})
-    velocity = ((x, rates[0]), (y, rates[1]), (phi, real("omega3")))
+    velocity = ((x, rates[0]), (y, rates[1]), *((phi, real("omega3")) for phi in angle))
     return _pair("planar", kinetic, velocity, True)

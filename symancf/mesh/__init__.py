@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Mesh(Portable, Displayable):
-    """Points, cells and regions of a mesh; no rank holds more than its slice of each.
+    """Points, cells and regions of a mesh; no rank has more than its slice of each.
 
     Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`;
     `select` names others.
@@ -61,8 +61,8 @@ class Mesh(Portable, Displayable):
     1
     """
 
-    of_process: ClassVar = {"comm": this_process}
-    distributed = "write it by mesh.write(path) and read it by sa.Mesh.read(path) on any ranks"
+    _of_process: ClassVar = {"comm": this_process}
+    _distributed = "write it by mesh.write(path) and read it by sa.Mesh.read(path) on any ranks"
 
     def __init__(self, comm: MPI.Comm, name: str, slices: Slices) -> None:
         """Collective; each rank gives its slices."""
@@ -129,8 +129,8 @@ class Mesh(Portable, Displayable):
         order : 1: cells of higher order become those of first order between their corners; nodes
             that are no corner vanish, also from regions of points. 2: cells of first order get a
             node in the middle of each edge (triangle6, quad8, tetra10, hexahedron20, wedge15);
-            regions of points, which have none of these, are told; a file of second order stays
-            as it is. Default: as the file has them.
+            a warning names regions of points, which have none of these; a file of second order
+            stays as it is. Default: as the file has them.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class Mesh(Portable, Displayable):
         name: str = "mesh",
         check: bool = True,
     ) -> Mesh:
-        """Make a mesh from arrays that rank 0 holds; other ranks may pass None. Collective.
+        """Make a mesh from arrays on rank 0; other ranks may pass None. Collective.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Mesh(Portable, Displayable):
 
         Raises
         ------
-        MeshError : lengths that are no positive numbers, divisions that are no whole ones, more of
+        MeshError : lengths are not positive, divisions are not integers, more of
             them than fit into this machine; a `warp` that inverts cells.
         ParameterError : A `warp` that fails, or does not return finite coordinates (n, 3).
         """

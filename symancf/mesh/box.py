@@ -51,7 +51,7 @@ class BoxMesh:
 
         Raises
         ------
-        MeshError : lengths that are no positive numbers, divisions that are no whole ones, or so
+        MeshError : lengths are not positive, divisions are not integers, or so
             many that the share of a rank does not fit into this machine.
         """
         given = f"given lengths {label(lengths)} and divisions {label(divisions)}"

@@ -40,6 +40,10 @@ class Constraints:
     ----------
     rows : of this rank that are constraints.
     limits : of them, the violations that count as none; 0 before `refresh`.
+    round_off : of them, parts of the gradients' lengths that count as none.
+    places, row, weight : of both parts of the tangent, where the entries of constraints are, of
+        which one, and L_j squared.
+    size : of the system, by which gradients are none.
     """
 
     def __init__(self, matrix: Matrix, norms: RowNorms, classes: Mask) -> None:
@@ -48,10 +52,10 @@ class Constraints:
         rows = self.rows = np.flatnonzero(classes[norms.of_row])
         self._class = norms.of_row[rows]
         algebraic = norms.classes(lambda block: block.kind == "algebraic")
-        self._round_off = ROUND_OFF * np.where(algebraic, VOLUME_FACTOR, 1.0)[self._class]
+        self.round_off = ROUND_OFF * np.where(algebraic, VOLUME_FACTOR, 1.0)[self._class]
         self.limits: Array = np.zeros(len(rows))
         self._largest: Array = np.zeros(len(rows))
-        self._size = 1.0
+        self.size = 1.0
         self.relisted()
 
     def relisted(self) -> None:
@@ -59,17 +63,17 @@ class Constraints:
         matrix, rows = self.matrix, self.rows
         starts = matrix.diagonal_start, matrix.off_start
         counts = [s[rows + 1] - s[rows] for s in starts]
-        self._places = [
+        self.places = [
             np.repeat(s[rows] - np.cumsum(n) + n, n) + np.arange(n.sum())
             for s, n in zip(starts, counts, strict=True)
         ]
-        self._row = [np.repeat(np.arange(len(rows)), n) for n in counts]
-        self._weight = [np.ones(len(places)) for places in self._places]
+        self.row = [np.repeat(np.arange(len(rows)), n) for n in counts]
+        self.weight = [np.ones(len(places)) for places in self.places]
 
     def measure(self, sizes: Array) -> None:
         """Set L_j of each entry, given the sizes of the parts."""
         norms, numbering = self.norms, self.norms.numbering
-        self._size = float(sizes.max(initial=0.0))
+        self.size = float(sizes.max(initial=0.0))
         size = np.ones(numbering.coordinates)
         part = norms.of_vertex[numbering.vertex_of]
         size[part >= 0] = sizes[part[part >= 0]]
@@ -80,17 +84,17 @@ class Constraints:
         for k, (columns, first) in enumerate(
             zip(self.matrix.columns, (numbering.first_row, 0), strict=True)
         ):
-            column = columns[self._places[k]].astype(np.int64) + first
+            column = columns[self.places[k]].astype(np.int64) + first
             at = np.minimum(np.searchsorted(known, column), max(0, len(known) - 1))
             there = known[at] == column if len(known) else np.zeros(len(column), dtype=bool)
-            self._weight[k] = np.where(there & moves[free[at]], length[free[at]] ** 2, 0.0)
+            self.weight[k] = np.where(there & moves[free[at]], length[free[at]] ** 2, 0.0)
 
     def lengths(self) -> Array:
         """Return what a large motion makes of each constraint, at the tangent's last values."""
         squares, others = np.zeros(len(self.rows)), np.zeros(len(self.rows))
         values = self.matrix.diagonal, self.matrix.off
         for own, places, row, weight in zip(
-            values, self._places, self._row, self._weight, strict=True
+            values, self.places, self.row, self.weight, strict=True
         ):
             entries = own[places] ** 2
             squares += np.bincount(row, weight * entries, minlength=len(squares))
@@ -101,8 +105,8 @@ class Constraints:
         """Set the limits by `lengths`, default: those at the tangent's last values."""
         if len(self.rows):
             lengths = self.lengths() if lengths is None else lengths
-            vanished = lengths < ROUND_OFF * self.norms.system.stiffness * self._size
-            self.limits[:] = np.maximum(np.where(vanished, 0.0, self._round_off * lengths), TINY)
+            vanished = lengths < ROUND_OFF * self.norms.system.stiffness * self.size
+            self.limits[:] = np.maximum(np.where(vanished, 0.0, self.round_off * lengths), TINY)
 
     def begin(self) -> None:
         """Begin a solution: no violation has been seen."""
@@ -117,7 +121,7 @@ class Constraints:
         norms, found = self.norms, np.abs(f[self.rows])
         np.maximum(self._largest, found, out=self._largest)
         seen = np.zeros(norms.parts)
-        length, part = self.limits / self._round_off, norms.row_part[self.rows]
+        length, part = self.limits / self.round_off, norms.row_part[self.rows]
         there = self.limits > TINY
         np.maximum.at(seen, part[there], self._largest[there] / length[there])
         seen = np.minimum(norms.largest(seen), 1.0)  # more is no motion

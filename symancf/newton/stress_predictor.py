@@ -204,5 +204,5 @@ def _output_rows(outputs: Iterable[tuple[str, int, tuple[str, ...]]]) -> Ints:
 
 def holds_by_penalties(system: Predictable) -> bool:
     """Tell whether some strains of a system are held by penalties."""
-    elements = (getattr(body, "element", None) for body in system.bodies)
+    elements = (vars(body).get("element") for body in system.bodies)
     return any(e is not None and e.kinematics().penalties for e in elements)

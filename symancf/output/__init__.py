@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
-from xml.sax.saxutils import quoteattr
 
 from mpi4py import MPI
 
@@ -124,7 +123,7 @@ class Series(OneProcess):
     bodies from 5.13 on.
 
     After each `write` the file has all states written so far and nothing else: a run that ends
-    early leaves a readable series. A solution that goes on from a `Restart` goes on with the series
+    early leaves a readable series. A solution that continues from a `Restart` continues the series
     that the script has made before, too.
 
     Parameters
@@ -214,6 +213,8 @@ class Series(OneProcess):
 
     def _list(self) -> None:
         """Write the list of states, which a .vtkhdf has in itself (collective)."""
+        from xml.sax.saxutils import quoteattr
+
         with together(self.comm):
             if self.comm.rank or self._hdf is not None:
                 return

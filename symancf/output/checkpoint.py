@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""States of a system on disk, by original vertex id: to go on later, on any number of ranks.
+"""States of a system on disk, by original vertex id: to continue later, on any number of ranks.
 
 One HDF5 file::
 

@@ -151,7 +151,7 @@ class History(Portable, Displayable):
     (array([0. , 0.5]), array([0., 2.]))
     """
 
-    of_process: ClassVar = {"comm": this_process, "_streams": list}
+    _of_process: ClassVar = {"comm": this_process, "_streams": list}
 
     def __init__(
         self,
@@ -240,17 +240,16 @@ class History(Portable, Displayable):
         due = [s for s in self._series.values() if s.is_due(np.array(number))]
         rows = self._evaluated(due) if due else {}
         with together(self.comm):
-            now = self._time.checked(time)
             for name, row in rows.items():
                 self._series[name].extend(row[None])
-            self._time.extend(now[None])
+            self._time.extend(np.array([time]))
             if self._streams and self.comm.rank == 0:
                 every = {s.name: s.every for s in self._series.values()}
                 with EVENTS["output"]:
                     for stream in self._streams:
                         stream.write(time, rows, every)
 
-    def at_point(self, recorded: Container[str] = ()) -> dict[str, Array]:
+    def _at_point(self, recorded: Container[str] = ()) -> dict[str, Array]:
         """Return the values of all series at the present state, a point of a path (collective).
 
         Parameters
@@ -382,8 +381,8 @@ class History(Portable, Displayable):
         kept = "state, history and files" if self._streams else "state and history"
         steps = f"{count} step{'s' * (count != 1)}"
         return (
-            f"Ctrl-C: {kept} are those after {steps}, at time {self.steps[-1].time:.7g}; one may "
-            "go on from there"
+            f"Ctrl-C: {kept} are those after {steps}, at time {self.steps[-1].time:.7g}; the "
+            "next call continues from there"
         )
 
     def close(self) -> None:
@@ -404,11 +403,11 @@ class History(Portable, Displayable):
         return list(self._series)
 
     @property
-    def begun(self) -> bool:
+    def _begun(self) -> bool:
         """Whether files were begun, which take no more columns."""
         return bool(self._streams and self._time.count)
 
-    def latest(self) -> list[str]:
+    def _latest(self) -> list[str]:
         """Return the names of the series that were recorded at the last step."""
         last = self._time.count - 1
         begun = [series for series in self._series.values() if series.count]
@@ -510,11 +509,11 @@ class History(Portable, Displayable):
                 with new_file(path) as whole:
                     stream = kind(whole)
                     try:
-                        self.write_rows([stream])
+                        self._write_rows([stream])
                     finally:
                         stream.close()
 
-    def write_rows(self, streams: Sequence[Stream], first: int = 0) -> None:
+    def _write_rows(self, streams: Sequence[Stream], first: int = 0) -> None:
         """Write all rows, from a number on, to files (on this rank)."""
         held = [series for series in self._series.values() if series.count]
         every = {series.name: series.every for series in held}

@@ -54,19 +54,19 @@ class Restart:
 
     - SIGUSR1 at the next restart point;
     - SIGTERM and Ctrl-C at once, with the last step: in statics after the iteration of Newton's
-      method, in motions after the step.
+      method, in dynamics after the step.
 
     After SIGUSR1 and SIGTERM every rank raises `Suspended`, by which the script ends with the exit
     status 75, after Ctrl-C ``KeyboardInterrupt``; a second Ctrl-C ends the process at once.
-    Where the file exists the solution goes on from it, and where it is that of the end nothing is
-    left to do. The script is the same each time. From a restart point it goes on with the bits of a
+    Where the file exists the solution continues from it. If it is that of the end nothing is left
+    to do. The script is the same each time. From a restart point it continues bit for bit as a
     run that never ended, from another step to round-off.
 
     Parameters
     ----------
     path : of the checkpoint, one for each call of `solve` in a script.
-    every : steps from one restart point to the next, where solvers begin anew: what is lost of
-        their speed, against how soon a signal is followed. Default: 1 in statics, 100 in motions.
+    every : steps from one restart point to the next, where solvers start again: their speed,
+        against how soon a signal is followed. Default: 1 in statics, 100 in dynamics.
     minutes : between two times that it is written without a signal; ``math.inf``: never. Default:
         10 s, or 50 times what writing takes, if that is longer.
 
@@ -202,7 +202,7 @@ class Restarts:
         if found:
             raise CheckpointError(
                 f"{str(self.path)!r} is a checkpoint of another run: {'; '.join(found)}. Delete it "
-                "to begin anew, or give another name",
+                "to start again, or give another name",
                 path=str(self.path),
                 differences=found,
             )
@@ -220,7 +220,7 @@ class Restarts:
         return self.system.time, len(self.history.steps), len(self.history.time)
 
     def resume(self, saved: Saved) -> None:
-        """Tell where the solution goes on, if what acts is what did when it was kept (collective).
+        """Report where the solution continues, if the loads are those of the file (collective).
 
         Raises
         ------
@@ -230,8 +230,8 @@ class Restarts:
         found = _other_values(saved.present, _values(self.system))
         if found:
             raise CheckpointError(
-                f"{str(self.path)!r} cannot be gone on from: {'; '.join(found)}. What a monitor or "
-                "an action changes is kept where it is the value of an sa.Parameter that the "
+                f"{str(self.path)!r} cannot be continued: {'; '.join(found)}. What a monitor or an "
+                "action changes is saved where it is the value of an sa.Parameter that the "
                 "system was given",
                 path=str(self.path),
                 differences=found,
@@ -240,10 +240,10 @@ class Restarts:
         if saved.done:
             self._say(
                 f"{self._call} ended in an earlier run {at}, and is read from {str(self.path)!r}; "
-                "delete that file to begin anew"
+                "delete that file to start again"
             )
         else:
-            self._say(f"{self._call} goes on from {str(self.path)!r} {at}")
+            self._say(f"{self._call} continues from {str(self.path)!r} {at}")
 
     # ---- a step ---------------------------------------------------------------------------------
     def step(self, done: bool, rests: bool, keep: Callable[[], State]) -> None:
@@ -319,8 +319,8 @@ class Restarts:
 
     def _tell(self, signal: str) -> None:
         self._say(
-            f"{signal}: {self._call} is kept in {str(self.path)!r} at time "
-            f"{self.system.time:.7g}; the same script goes on from there"
+            f"{signal}: {self._call} is saved in {str(self.path)!r} at time "
+            f"{self.system.time:.7g}; run the same script again to continue from there"
         )
 
     def _say(self, text: str) -> None:
@@ -528,13 +528,13 @@ def restore_history(
         there, here = (", ".join(s) or "none" for s in (facts["series"], present))
         found = f"the series of its history are {there}, here {here}"
         raise CheckpointError(
-            f"{path!r} is of another run: {found}, or are kept in other steps",
+            f"{path!r} is of another run: {found}, or are recorded in other steps",
             path=path,
             differences=[found],
         )
     begun = len(history.time)
     if begun > len(time):
-        found = f"{len(time)} steps in its history, {begun} here before it goes on"
+        found = f"{len(time)} steps in its history, {begun} here before it continues"
         raise CheckpointError(
             f"{path!r} is of another run: {found}", path=path, differences=[found]
         )
@@ -572,7 +572,7 @@ def restore_history(
         setattr(history, kind, points)
     with together(history.comm):
         if history.comm.rank == 0:
-            history.write_rows(history._streams, begun)
+            history._write_rows(history._streams, begun)
 
 
 def of_series() -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Data, Ints
-from ..assembly.numbering import POSITION
+from ..arrays import Ints
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
+from ..bodies.point import PointMass
 from ..catalogue.boundary.support import Support
 from ..contact.contact import Contact
 from ..errors import ParameterError
@@ -20,14 +20,15 @@ from ..runtime.collective import lookup, together
 from ..system import System
 from ..terms.constraint import Constraint
 from ..values.arguments import instance
-from .samples import Samples, vertices
 from .sampling import sample, units_of
+from .terms import of_constraint, of_support
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..assembly.configuration import Discretised
     from ..assembly.discrete import DiscreteSystem
+    from .samples import Samples
     from .sampling import Place
 
 #: Tensors of solids whose principal values and directions are shown.
@@ -82,7 +83,7 @@ def results(
     for number, body in enumerate(system.bodies):
         if isinstance(body, Body):
             found[system.name(body)] = _of_body(system, body, number, divisions, labels)
-        elif isinstance(body, RigidBody):
+        elif isinstance(body, RigidBody | PointMass):
             found[system.name(body)] = sample(system, body)
     for term in system.terms:
         if isinstance(term, Contact):
@@ -161,44 +162,3 @@ def _regions(body: Body, ids: Ints) -> Ints:
     for k, region in having:  # the last one stays
         table[region.slice(kind)[0] - mesh.cells[kind].start] = k
     return lookup(mesh.comm, np.cumsum([0, *counts]), ids, table)
-
-
-def of_support(system: DiscreteSystem, support: Support) -> Samples:
-    """Return the nodes that a support holds, with its forces on the body (collective).
-
-    Their sum is `Support.reaction`.
-    """
-    numbering, f = system.numbering, support.forces(system)
-    force = np.zeros((len(system.points), 3))
-    for number, block in enumerate(numbering.blocks):
-        if block.moves:
-            at = numbering.coordinates_of(number)
-            for a, axis in enumerate(np.eye(3)):
-                force[numbering.carriers(number), a] += f[at] @ block.translated(axis)
-    ids, count = system.topology.vertex_ids, numbering.owned_vertices
-    ghosts = count + np.flatnonzero(force[count:].any(axis=1))  # conditions of this rank act here
-    given = system.comm.allgather((ids[ghosts], force[ghosts]))
-    for there, values in given:
-        _, at, of = np.intersect1d(ids[:count], there, return_indices=True)
-        force[at] += values[of]
-    held = force.any(axis=1)
-    fixed = numbering.fixed_by == system.layout.number(support)
-    held[numbering.vertex_of[fixed]] = True
-    own = np.flatnonzero(held[:count])
-    X, u = np.array(system.points), np.zeros((len(system.points), 3))
-    for number, block in enumerate(numbering.blocks):
-        if block.name in ("position", POSITION):
-            at, on = numbering.coordinates_of(number), numbering.carriers(number)
-            X[on, : block.size] = system.reference[at]
-            u[on, : block.size] = system.state[at]
-    points = X[own] + u[own]
-    return Samples(points, vertices(len(points)), {"displacement": u[own], "reaction": force[own]})
-
-
-def of_constraint(system: DiscreteSystem, constraint: Constraint) -> Samples:
-    """Return the places of a constraint, with what it does to its first end, on rank 0."""
-    found = constraint.reaction(system)
-    own = slice(None) if system.comm.rank == 0 else slice(0)
-    data: dict[str, Data] = {"force": found.forces[own], "moment": found.moments[own]}
-    points = found.points[own]
-    return Samples(points, vertices(len(points)), data)

@@ -12,6 +12,8 @@ from ..arrays import Array, Data, Ints
 from ..assembly.configuration import Discretised, discrete_system
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
+from ..bodies.natural.shapes import sphere
+from ..bodies.point import PointMass
 from ..contact.contact import Contact
 from ..contact.shapes import Shape
 from ..errors import ParameterError, SymancfError
@@ -23,15 +25,21 @@ from ..values.spellings import present_value
 from .fields import At, CellPoints, FieldKernels, heights, weights
 from .samples import Samples, vertices
 from .shapes import shape_now
+from .terms import of_term
 from .touching import touching
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..assembly.discrete import DiscreteSystem
+    from ..assembly.protocol import Term
     from ..laws import Sampled
 
 Place = Literal["lattice", "cell", "gauss"]
+
+
+#: Radius of the ball that shows a point mass, of the size of what is tied to it.
+POINT_SIZE = 0.02
 
 
 def _rigid(system: DiscreteSystem, body: RigidBody, state: Array, reference: bool) -> Samples:
@@ -41,26 +49,44 @@ def _rigid(system: DiscreteSystem, body: RigidBody, state: Array, reference: boo
     if not (len(local) and local[0] < system.numbering.owned_vertices):
         none: Array = np.zeros((0, 3))
         return Samples(none, {"hexahedron": np.zeros((0, 8), dtype=int)}, {name: none})
-    u = state[body.offsets(system, local)[0][:, None] + np.arange(3)]
-    x = body.shape.points
+    u = state[body._offsets(system, local)[0][:, None] + np.arange(3)]
+    x = body._shape.points
     moved = u[0] + x @ np.stack([(u[1] - u[0]) / body.length, u[2], u[3]])
     points = body.origin + x @ body.frame.T + (0.0 if reference else moved)
-    return Samples(points, {"hexahedron": body.shape.cells}, {name: moved})
+    return Samples(points, {"hexahedron": body._shape.cells}, {name: moved})
+
+
+def _point(system: DiscreteSystem, body: PointMass, state: Array, reference: bool) -> Samples:
+    """Return a ball that is small beside what a point mass is tied to, on the rank that owns it."""
+    own, name = system.binding(body), "u" if reference else "displacement"
+    local, ball = own.local_vertices(system), sphere(POINT_SIZE * system.extent_of(body))
+    if not (len(local) and local[0] < system.numbering.owned_vertices):
+        none: Array = np.zeros((0, 3))
+        return Samples(none, {"hexahedron": np.zeros((0, 8), dtype=int)}, {name: none})
+    u = np.zeros_like(ball.points)
+    u[:, : body._size] = state[own.here(system)]
+    points = body.centre.X + ball.points + (0.0 if reference else u)
+    return Samples(points, {"hexahedron": ball.cells}, {name: u})
 
 
 def _shape(
     system: DiscreteSystem,
-    body: RigidBody | Shape,
+    body: RigidBody | PointMass | Shape,
     fields: Mapping[str, Sampled] | None,
     state: Array,
     reference: bool,
 ) -> Samples:
-    """Return the shape of a rigid body, or of a rigid obstacle of contacts (collective)."""
+    """Return the shape of a body without cells, or of a rigid obstacle of contacts (collective)."""
     if fields:
-        what, only = ("body", ", only a shape") if isinstance(body, RigidBody) else ("shape", "")
+        what, only = "rigid shape", ""
+        if not isinstance(body, Shape):
+            rigid = isinstance(body, RigidBody)
+            what, only = ("rigid body", ", only a shape") if rigid else ("point mass", "")
         raise SymancfError(
-            f"a rigid {what} has no field {next(iter(fields))!r}{only}", asked=next(iter(fields))
+            f"a {what} has no field {next(iter(fields))!r}{only}", asked=next(iter(fields))
         )
+    if isinstance(body, PointMass):
+        return _point(system, body, state, reference)
     if isinstance(body, RigidBody):
         return _rigid(system, body, state, reference)
     return shape_now(system, body, state)
@@ -68,7 +94,7 @@ def _shape(
 
 def sample(
     system: Discretised[DiscreteSystem],
-    body: Body | RigidBody | Contact | Shape,
+    body: Body | RigidBody | PointMass | Contact | Shape | Term,
     *,
     fields: Mapping[str, Sampled] | Sequence[str] | None = None,
     at: Place | npt.ArrayLike = "lattice",
@@ -85,6 +111,8 @@ def sample(
     Of a contact on its share of the facets of deformable sides, at the present state. Of a rigid
     shape (`sa.Plane`, `sa.Sphere`, ...) its surface, at the present time or on its body: pictures
     show it grey. Planes, and cylinders without ends, reach a little beyond the bodies.
+    Of a support, constraint or load its nodes or places with ``reaction`` or ``force`` [N]:
+    pictures show points with arrows.
 
     Parameters
     ----------
@@ -173,12 +201,14 @@ def sample(
             asked="on",
             given=on,
         )
-    if isinstance(body, RigidBody | Shape):
+    if isinstance(body, RigidBody | PointMass | Shape):
         return _with_units(_shape(system, body, fields, state, reference), labels)
+    if any(body is term for term in system.terms):
+        return _with_units(of_term(system, body), labels)
     if not isinstance(body, Body):
         raise SymancfError(
-            "sample() takes a body of cells, a rigid body, a contact or a rigid shape, not "
-            f"{label(body)}",
+            "sample() takes a body of cells, a rigid body, a point mass, a contact, a rigid shape "
+            f"or a term of the system, not {label(body)}",
             asked="body",
             given=body,
         )

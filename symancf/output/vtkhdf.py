@@ -285,7 +285,7 @@ class VtkHdf:
             self.states = states
         except FileNotFoundError as error:
             raise SymancfError(
-                f"cannot go on with {str(self.path)!r}: {error}", asked=str(self.path)
+                f"cannot continue {str(self.path)!r}: {error}", asked=str(self.path)
             ) from None
         except DAMAGED as error:
             self._cut(states, error)
@@ -306,8 +306,8 @@ class VtkHdf:
         for part in self._parts.values():
             part.marks = {}
         print(
-            f"symancf: {str(self.path)!r}: {reason}; it is kept as {damaged.name!r}, "
-            f"and the series goes on with the first {new.states} of its {states} states",
+            f"symancf: {str(self.path)!r}: {reason}; it is saved as {damaged.name!r}, "
+            f"and the series continues with the first {new.states} of its {states} states",
             file=sys.stderr,
             flush=True,
         )

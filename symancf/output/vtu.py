@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -125,6 +124,8 @@ def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
 
 def write_pvtu(path: Path, pieces: list[str], points: Layout, cells: Layout) -> None:
     """List the pieces (paths relative to this file) and the fields that they hold."""
+    from xml.sax.saxutils import quoteattr  # brings in urllib and ssl
+
     with xml_file(path) as file:
         lines = [_HEADER.format("PUnstructuredGrid"), '<PUnstructuredGrid GhostLevel="0">\n']
         for title, layout in (
@@ -196,6 +197,8 @@ def _section(
     data: dict[str, Data],
     units: Mapping[str, str] = NONE,
 ) -> None:
+    from xml.sax.saxutils import escape, quoteattr
+
     file.write(f"<{title}>\n".encode())
     for name, values in data.items():
         array = flat(values)

@@ -70,6 +70,8 @@ def require_place(who: str, given: Any, *also: type) -> None:
         remedy = f"give a point of it, {given.name}.at(point)" + (
             f", or a region of it, {given.name}['region']" if hasattr(given, "region") else ""
         )
+    elif hasattr(given, "centre") and not isinstance(given, type):
+        remedy = f"give the place of it, {given.name}.centre"
     raise ConstraintError(
         f"{who}: {label(given)} is no place; {remedy}", asked="place", given=given
     )
@@ -95,6 +97,7 @@ class End(ABC):
     block = ""  # of coordinates that its vertices carry because of it
     travels = False  # its places may be others after a step; see `travel`
     timed = False  # they are functions of time
+    oriented = True  # it has axes
 
     def expressed(self, jet: str, change: Symbols, reference: Symbols) -> list[sp.Expr]:
         """Return the change of a jet in the symbols of changes and references of jets."""

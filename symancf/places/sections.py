@@ -62,7 +62,7 @@ def section_axes(
         if cosines[k] > np.cos(np.radians(MIN_SECTION_ANGLE)):
             raise MeshError(
                 f"body {name!r}: the rod is somewhere parallel to each of the axes x, y and z, so "
-                "that none of them tells how its sections stand everywhere; give "
+                "that none of them orients its sections everywhere; give "
                 "direction=, a function of X (n, 3) that returns the first axes of the sections",
                 asked="direction",
                 possible=("function",),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from mpi4py import MPI
 
-from ..errors import SymancfError
+from ..errors import OwnAttributes, SymancfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ SEND = (
 )
 
 
-class OneProcess:
+class OneProcess(OwnAttributes):
     """An object with handles of MPI, PETSc or compiled libraries: of this process only."""
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
@@ -48,36 +48,36 @@ class Portable:
 
     Attributes
     ----------
-    of_process : attribute -> what it is where the object is read.
-    distributed : where each rank has a part, what to do instead of pickling it; "": all is on
+    _of_process : attribute -> what it is where the object is read.
+    _distributed : where each rank has a part, what to do instead of pickling it; "": all is on
         every rank.
     """
 
-    of_process: ClassVar[Mapping[str, Callable[[], Any]]]
-    distributed: ClassVar[str] = ""
+    _of_process: ClassVar[Mapping[str, Callable[[], Any]]]
+    _distributed: ClassVar[str] = ""
 
     @property
-    def ranks(self) -> int:
+    def _ranks(self) -> int:
         """The number of ranks that share it."""
         comm: MPI.Comm = self.comm  # type: ignore[attr-defined]
         return comm.size
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the data."""
-        if self.distributed and self.ranks > 1:
+        if self._distributed and self._ranks > 1:
             what = type(self).__name__
             raise SymancfError(
-                f"{what} is distributed over {self.ranks} ranks and cannot be pickled: "
-                f"{self.distributed}",
+                f"{what} is distributed over {self._ranks} ranks and cannot be pickled: "
+                f"{self._distributed}",
                 asked=what,
                 given=self,
-                possible=(self.distributed,),
+                possible=(self._distributed,),
             )
-        return {k: v for k, v in vars(self).items() if k not in self.of_process}
+        return {k: v for k, v in vars(self).items() if k not in self._of_process}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the data."""
-        vars(self).update({name: make() for name, make in self.of_process.items()} | state)
+        vars(self).update({name: make() for name, make in self._of_process.items()} | state)
 
     def __copy__(self: T) -> T:
         return copy.deepcopy(self)
@@ -86,7 +86,7 @@ class Portable:
         made = object.__new__(type(self))
         memo[id(self)] = made
         for name, value in vars(self).items():
-            own = name in self.of_process
+            own = name in self._of_process
             vars(made)[name] = value if own else copy.deepcopy(value, memo)
         return made
 

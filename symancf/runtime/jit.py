@@ -282,7 +282,7 @@ def _together(ranks: MPI.Comm) -> Iterator[None]:
         except Exception as error:
             text = f"{type(error).__name__} in the compiler of kernels: {error}"
             if isinstance(error, OSError):
-                text += "; `symancf cache clear` lets all kernels be made anew"
+                text += "; `symancf cache clear` has all kernels compiled again"
             raise CompileError(text) from error
 
 

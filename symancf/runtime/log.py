@@ -17,9 +17,10 @@ T = TypeVar("T")
 Parts = dict[str, AbstractContextManager[object]]
 
 #: By name, ``sa:residual`` in the log. "outputs" are other functions of kernels; "steps" those that
-#: C makes, with their residuals; "hierarchy", "galerkin" and "cycle" those of multigrid. Events
-#: within events and stages within stages are as in PETSc: an event counts what is within it, a
-#: stage leaves out the stages within it. Before PETSc is there nothing is logged.
+#: C makes, with their residuals; "hierarchy", "galerkin" and "cycle" those of multigrid, "factor"
+#: that of ``pc_type fixed``. Events within events and stages within stages are as in PETSc: an
+#: event counts what is within it, a stage leaves out the stages within it. Before PETSc is there
+#: nothing is logged.
 EVENTS: Parts = {
     name: nullcontext()
     for name in (
@@ -38,6 +39,7 @@ EVENTS: Parts = {
         "hierarchy",
         "galerkin",
         "cycle",
+        "factor",
     )
 }
 STAGES: Parts = {name: nullcontext() for name in ("set-up", "statics", "motion", "modes")}

@@ -103,7 +103,7 @@ class SolverOptions:
 
     def _remember(self) -> None:
         """Note what PETSc has read: the database forgets it with the option."""
-        self._read_names.update(name for name in _ours if _used(name))
+        self._read_names.update(name for name in _ours if is_used(name))
 
     def offer(self, defaults: Mapping[str, Option]) -> dict[str, str]:
         """Put given options and defaults into the database where it has none; return what holds.
@@ -194,7 +194,7 @@ class SolverOptions:
 
     def _serves(self, full: str) -> bool:
         """Tell whether PETSc has read an option, and it makes a difference."""
-        return (full in self._read_names or _used(full)) and self._works(full)
+        return (full in self._read_names or is_used(full)) and self._works(full)
 
     def _possible(self) -> set[str]:
         """Return options that PETSc has read or may read and that make a difference."""
@@ -230,7 +230,8 @@ def _insert(options: Mapping[str, Option]) -> None:
         _ours.update({name: held[name] or "" for name in new})
 
 
-def _used(name: str) -> bool:
+def is_used(name: str) -> bool:
+    """Tell whether PETSc or this package has read an option of this name."""
     if name in _read:
         return True
     flag = ctypes.c_int(0)

@@ -6,9 +6,7 @@ The core imports no extension. It finds one by its name when somebody asks for i
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,6 +15,7 @@ from ..errors import SymancfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -29,6 +28,9 @@ def _of_checkout() -> list[EntryPoint]:
     They hold also where it is on the path without being installed, and after `git pull`, when
     what pip wrote of an editable installation is old.
     """
+    import tomllib
+    from importlib.metadata import EntryPoint
+
     path = Path(__file__).parents[2] / "pyproject.toml"
     project = tomllib.loads(path.read_text("utf-8")).get("project", {}) if path.is_file() else {}
     own = project["entry-points"][GROUP] if project.get("name") == "symancf" else {}
@@ -42,6 +44,8 @@ def _distribution(entry: EntryPoint) -> str:
 
 def extensions() -> dict[str, list[EntryPoint]]:
     """Return what is installed, by name; more than one of a name is an error of `extension`."""
+    from importlib.metadata import entry_points
+
     own = _of_checkout()
     found: dict[str, list[EntryPoint]] = {}
     for entry in (*own, *entry_points(group=GROUP)):

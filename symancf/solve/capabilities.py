@@ -66,6 +66,7 @@ LAWS = (
 BODIES = (
     CapabilityRow("body", "PlanarBody", multigrid=NO_GRIDS, contact="ParameterError: surface"),
     CapabilityRow("body", "RigidBody", multigrid=NO_GRIDS, contact=YES),
+    CapabilityRow("body", "PointMass", multigrid=NO_GRIDS, contact="ParameterError: surface"),
 )
 TERMS = (
     CapabilityRow("term", "fix"),
@@ -127,7 +128,7 @@ def capabilities() -> Table:
     column             what it tells
     =================  ==========================================================================
     ``several ranks``  a script runs under ``mpirun``, with the same result
-    ``restart``        a motion (where there is none, a path) goes on from ``problem.state`` and
+    ``restart``        dynamics (without them, a path) continue from ``problem.state`` and
                        from the file of ``problem.save``, on one rank with the same bits; "digits":
                        but for round-off
     ``steps in C``     generalized-alpha on one rank with a direct solver: "yes", many steps in one

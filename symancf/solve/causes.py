@@ -290,8 +290,8 @@ def _limit(f: Failure) -> Words | None:
     if not (f.end.softer and f.end.faster):
         return None
     more = (
-        " (what was out of balance is let in as forces of fixed direction: loads that follow the "
-        "body, let in by a Parameter or by time from small values, may go on)"
+        " (loads applied instantaneously are ramped with fixed directions: follower loads that "
+        "grow from small values by a Parameter or by time may converge)"
     )
     faster = f"{f.end.faster:.2g} times" if np.isfinite(f.end.faster) else "infinitely"
     return {"faster": faster, "more": more if f.end.fixed else ""}
@@ -382,7 +382,7 @@ TABLE = (
     CauseRow(
         "inertia",
         _idle,
-        "{names} may turn without inertia: give inertia=..., hold the rotation, or take an "
+        "{names} may turn without inertia: give inertia=..., fix the rotation, or use an "
         'explicit method="rk"',
         "sa.RigidBody(mass=..., inertia=(..., ..., ...))",
         alone=True,
@@ -390,15 +390,15 @@ TABLE = (
     CauseRow(
         "free motion",
         _free("motion"),
-        "rigid motions are free: {told}",
+        "unconstrained rigid-body modes: {told}",
         'sa.fix({body}["region"])',
         alone=True,
     ),
     CauseRow(
         "constraints",
         _free("constraints"),
-        "the tangent is singular in the multipliers of {names}: these constraints say the same as "
-        "others or as the supports, or contradict them",
+        "the tangent is singular in the multipliers of {names}: these constraints repeat others "
+        "or the supports, or contradict them",
         "sa.System(*bodies, terms=[...])  # without one of them",
         alone=True,
     ),
@@ -413,7 +413,7 @@ TABLE = (
     CauseRow(
         "zero pivot",
         _free("place"),
-        "the tangent is singular: a motion meets no resistance, most of all near {told}",
+        "the tangent is singular: it has a mode without stiffness, which is largest near {told}",
         "print(sa.EigenProblem(system).solve())  # the modes of frequency zero",
         alone=True,
     ),
@@ -447,15 +447,15 @@ TABLE = (
         "limit point",
         _limit,
         "a limit point, or nearly one: displacements grow {faster} faster with the load than at "
-        "the start of the step, which no equilibrium near here bears{more}",
+        "the start of the step, beyond the load-carrying capacity{more}",
         "problem.follow(parameter, to=...)",
     ),
     CauseRow(
         "soft place",
         _soft_place,
-        "{place} moves {growth} times faster with the load than at the start of the step: that "
-        "place gives way, as at a limit point of its own; what pulls there may be a force on an "
-        "edge, which a stiffer part would take",
+        "{place} moves {growth} times faster with the load than at the start of the step: it "
+        "buckles or snaps there, a local limit point; a force on an edge may be the cause, which "
+        "a stiffer part would carry",
         "problem.follow(parameter, to=...)",
     ),
     CauseRow(

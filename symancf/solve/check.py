@@ -11,9 +11,8 @@ from mpi4py import MPI
 
 from ..arrays import Array
 from ..bodies.body import Body
-from ..bodies.natural import RigidBody
-from ..bodies.plane import PlanarBody
-from ..laws import digits_lost
+from ..bodies.node import OneNode
+from ..laws.accuracy import digits_lost
 from ..output.tracking import parents_of
 from ..values import arguments
 
@@ -165,7 +164,7 @@ def _cancelled(system: DiscreteSystem, x: Array) -> float:
 def _cell_size(system: DiscreteSystem) -> float:
     total = np.zeros(2)
     for body in system.bodies:
-        if isinstance(body, PlanarBody | RigidBody):
+        if isinstance(body, OneNode):
             total += [system.extent_of(body), 1.0]
             continue
         X = system.points[system.binding(body).interpolation.cells]

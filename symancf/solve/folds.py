@@ -3,16 +3,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
 
 if TYPE_CHECKING:
+    from ..arrays import Ints
     from ..assembly.discrete import DiscreteSystem
+    from ..assembly.numbering import Numbering
 
 #: degrees between neighbouring nodes; from 57 on a constant moment is not held
 MAX_FOLD_ANGLE = 50.0
+
+
+class _Link(NamedTuple):
+    """Two neighbouring nodes of each cell of a body, and (n, 2, 9) the offsets of their F."""
+
+    body: Any
+    nodes: tuple[int, int]
+    rows: Ints
 
 
 class Folds:
@@ -30,25 +40,40 @@ class Folds:
         self.system = system
         elements = [(body, getattr(body, "element", None)) for body in system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
+        self._known: tuple[Numbering, list[_Link]] | None = None
+
+    def _links(self) -> list[_Link]:
+        """Return the links between neighbouring nodes, found once for each numbering."""
+        system = self.system
+        if self._known is None or self._known[0] is not system.numbering:
+            links = []
+            for body in self.bodies:
+                on = system.binding(body).interpolation
+                rows = on.offset(on.cells, "slope0")[..., None] + np.arange(9)
+                links += [_Link(body, at, rows[:, at]) for at in body.element.topology.links]
+            self._known = system.numbering, links
+        return self._known[1]
 
     def look(self, when: str) -> None:
         """Look at the present state (collective)."""
         system = self.system
         if not self.bodies:
             return
-        worst, place = MAX_FOLD_ANGLE, None
-        q = system.reference + system.state
-        for body in self.bodies:
-            on = system.binding(body).interpolation
-            F = q[on.offset(on.cells, "slope0")[..., None] + np.arange(9)]
-            F /= np.linalg.norm(F, axis=2, keepdims=True)
-            for a, b in body.element.topology.links:
-                cosine = 1.5 * np.einsum("nk,nk->n", F[:, a], F[:, b]) - 0.5
-                angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
-                if angle.max(initial=0.0) > worst:
-                    k = int(np.argmax(angle))
-                    worst, at = float(angle[k]), on.points[on.cells[k, [a, b]]].mean(axis=0)
-                    place = system.name(body), at
+        links = self._links()
+        F = (system.reference + system.state)[np.concatenate([link.rows for link in links])]
+        product = np.einsum("nik,nik->ni", F, F).prod(axis=1) ** -0.5
+        cosine = 1.5 * product * np.einsum("nk,nk->n", F[:, 0], F[:, 1]) - 0.5
+        worst, place = (
+            float(np.degrees(np.arccos(np.clip(cosine.min(initial=1.0), -1.0, 1.0)))),
+            None,
+        )
+        if worst > MAX_FOLD_ANGLE:
+            k = int(np.argmin(cosine))
+            of = int(np.searchsorted(np.cumsum([len(link.rows) for link in links]), k, "right"))
+            k -= sum(len(link.rows) for link in links[:of])
+            on = system.binding(links[of].body).interpolation
+            at = on.points[on.cells[k, list(links[of].nodes)]].mean(axis=0)
+            place = system.name(links[of].body), at
         comm = system.comm
         _, rank = comm.allreduce((worst if place else 0.0, comm.rank), op=MPI.MAXLOC)
         found = comm.bcast((worst, place), root=rank)

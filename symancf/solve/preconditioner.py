@@ -14,6 +14,7 @@ from ..errors import SymancfError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions
+from .fixed_solver import FIXED, FixedSolver
 from .multigrid import (
     GRIDS,
     OPTIONS,
@@ -106,6 +107,10 @@ class Preconditioner:
     Parameters
     ----------
     symmetric : whether the entries are.
+
+    Attributes
+    ----------
+    fixed : of ``pc_type fixed``, else None.
     """
 
     def __init__(
@@ -113,6 +118,7 @@ class Preconditioner:
     ) -> None:
         self._system, self._matrix, self._ksp = system, matrix, ksp
         self._symmetric = symmetric
+        self.fixed: FixedSolver | None = None
         self._rounded: tuple[Rounded, Shell] | None = None
         self._multigrid: Multigrid | Saddle | None = None
         self._products: Products | None = None
@@ -130,6 +136,8 @@ class Preconditioner:
         ours = not (given.hasName("ksp_pc_side") or given.hasName("ksp_norm_type"))
         if ours and self._ksp.getType() == PETSc.KSP.Type.GMRES:
             self._ksp.setPCSide(PETSc.PC.Side.RIGHT)
+        if self._ksp.getPC().getType() == FIXED:
+            self.fixed = FixedSolver(self._matrix, self._ksp, self._symmetric)
         if not self.grids:
             return
         handle = ctypes.c_void_p(self._ksp.getPC().handle)
@@ -173,6 +181,10 @@ class Preconditioner:
         coarse : make the coarse matrices of ``grids``, too, else they stay as they are. Without
             this call they are made anew wherever PETSc finds other entries.
         """
+        if self.fixed is not None:
+            self._ksp.setOperators(operator, self._matrix.mat)
+            self.fixed.renew()
+            return
         smoothed = None if self.grids else self._smoothed()
         if smoothed is not None:
             self._ksp.setOperators(smoothed, self._matrix.mat)

@@ -14,6 +14,7 @@ from ..newton import FACTORS
 from ..runtime.options import KRYLOV, SLEPC, Option, SolverOptions, take
 from ..runtime.petsc import PETSc, functions, has
 from .choice import MOST_ITERATIONS, prices
+from .fixed_solver import FIXED
 from .multigrid import GRIDS, displaced
 from .preconditioner import over_nodes
 from .rigid import rigid_modes
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # Unknowns of saddle points up to which a direct solver takes less time than multigrid.
 DIRECT_UP_TO = {"multipliers": 20_000, "pressures": 70_000}
+MOST_FIXED = 5000  # unknowns up to which pivots are fixed
 SMALL_SYSTEM = 8000  # unknowns up to which factors take `FREE_OPERATIONS` at most
 
 
@@ -121,7 +123,7 @@ def defaults(system: DiscreteSystem, asked: str | None = None) -> dict[str, Opti
 
 
 def linear_defaults(
-    system: DiscreteSystem, asked: str | None = None, dynamic: bool = False
+    system: DiscreteSystem, asked: str | None = None, dynamic: bool = False, fixed: bool = False
 ) -> dict[str, Option]:
     """Return the options of the linear solver; see `defaults`.
 
@@ -130,10 +132,26 @@ def linear_defaults(
 
     In motions (`dynamic`) one factorisation serves for many steps, and so more unknowns are
     worth a direct solver of one process; chains of cables and rigid bodies, with few entries in
-    a row, get one without dense blocks (PETSc's own where no pivot can be zero, else KLU).
+    a row, get factors on a fixed pattern, or with `fixed` False one without dense blocks (PETSc's
+    own where no pivot can be zero, else KLU).
     """
     kind = _multigrid(system, asked, dynamic)
-    return _direct(system, dynamic) if kind is None else _iterative(system, kind, dynamic)
+    if kind is not None:
+        return _iterative(system, kind, dynamic)
+    if asked == FIXED or (fixed and asked is None and _suits_fixed(system)):
+        return {"ksp_type": "preonly", "pc_type": FIXED}
+    return _direct(system, dynamic)
+
+
+def _suits_fixed(system: DiscreteSystem) -> bool:
+    """Whether factors on a fixed pattern take less time: of bodies with few entries in a row."""
+    alone = system.comm.size == 1 and not system.changing
+    return alone and system.numbering.size <= MOST_FIXED and _cells(system) <= {"line", "line3"}
+
+
+def _cells(system: DiscreteSystem) -> set[str]:
+    """Return the cells of all bodies; "line" of rigid ones."""
+    return {getattr(vars(body).get("element"), "cell", "line") for body in system.bodies}
 
 
 def _iterative(system: DiscreteSystem, kind: str, dynamic: bool) -> dict[str, Option]:
@@ -171,8 +189,7 @@ def _direct(system: DiscreteSystem, dynamic: bool) -> dict[str, Option]:
     options: dict[str, Option] = {"ksp_type": "preonly", "pc_type": "lu"}
     saddle, small = is_saddle(system), 20_000 if dynamic else 2000
     if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
-        cells = {getattr(getattr(body, "element", None), "cell", "line") for body in system.bodies}
-        if not dynamic or cells != {"line"}:
+        if not dynamic or _cells(system) != {"line"}:
             return options | {"pc_factor_mat_solver_type": "umfpack"}
         if saddle:
             return options | {"pc_factor_mat_solver_type": "klu"}
@@ -289,6 +306,7 @@ _METHODS = {
     "gamg": "algebraic multigrid",
     "none": "no preconditioner",
     "cholesky": "LDL^T",
+    FIXED: "LDL^T or LU on a fixed pattern",
     "lu": "LU",
     "ilu": "incomplete LU",
     "icc": "incomplete LDL^T",
@@ -300,7 +318,7 @@ def solver_name(ksp: PETSc.KSP) -> str:
     """Return what a linear solver is called, with the options of PETSc that ask for it."""
     pc, method = ksp.getPC(), ksp.getType()
     kind = pc.getType()
-    package = pc.getFactorSolverType() if kind in FACTORS else None
+    package = pc.getFactorSolverType() if kind in FACTORS and kind != FIXED else None
     words = _METHODS.get(kind, kind) + (f" by {package.upper()}" if package else "")
     words = words if method == PETSc.KSP.Type.PREONLY else f"{method.upper()} with {words}"
     asked = "" if method == PETSc.KSP.Type.PREONLY else f"-ksp_type {method} "

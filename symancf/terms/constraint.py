@@ -249,7 +249,7 @@ class Constraint(PlaceTerm):
         The force is that on r of the end, -(d Phi/d r)^T lambda. The moment about r_a is the
         virtual work of a rotation of the end about r_a, over the rotation: of the force, and of
         what acts on the axes (and directors, slopes) of the end, e x (-(d Phi/d e)^T lambda).
-        Moments of parts, as on slopes at the middles of edges, are told at the nearest place.
+        Moments of parts, as on slopes at the middles of edges, are given at the nearest place.
         """
         one_of(f"{self.what}: end", end, "abc"[: len(self.ends)])
         side, binding = "abc".index(end), system.binding(self)

@@ -99,7 +99,11 @@ class Entities:
         for k, places in found.items():
             attached = ends[k].attached(places)
             if attached is not None:
-                layout.attach(*attached)
+                body, arms = attached
+                if not ends[k].oriented:  # a point mass: as far as what is tied to it
+                    others = [other.X for other in found.values()]
+                    arms = np.concatenate(others) - places.X
+                layout.attach(body, arms)
         return found
 
     def _require_sizes(self) -> None:

@@ -391,7 +391,12 @@ def _offers(end: End, jet: str) -> bool:
         return jet == end.only
     slides = _slides(end)
     line = isinstance(end, EdgePoints) or slides
-    return {"factor": False, "angle": end.plane, "line": line, "slide": slides}.get(jet, True)
+    return {
+        "factor": False,
+        "angle": end.plane and end.oriented,
+        "line": line,
+        "slide": slides,
+    }.get(jet, True)
 
 
 def require_offered(what: str, end: End, jet: str, suffix: str, written: str) -> None:
@@ -421,6 +426,8 @@ def _lacking(end: End, jet: str) -> str:
     """Return why an end has no jet of a name that other ends have, or ""."""
     if jet != end.only and (end.only or jet == "factor"):
         return "only sa.Factor has a load factor, and it has nothing else"
+    if not end.oriented and (jet.startswith("axis") or jet == "angle"):
+        return "it has no axes and no angle; give a point of a body that turns, body.at(point)"
     if jet == "angle" and not (end.plane or isinstance(end, Ground)):
         return "only planar bodies have an angle"
     if _slides(end):

@@ -20,7 +20,7 @@ import sympy as sp
 from symancf_codegen.functions import short
 
 from ..arrays import Array
-from ..errors import ParameterError, SymancfError, argument
+from ..errors import OwnAttributes, ParameterError, SymancfError, argument
 from .functions import arguments_of
 from .spellings import former_arguments, present_value
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-class Parameter:
+class Parameter(OwnAttributes):
     """A named scalar: ramp it, share it between bodies and loads, follow it.
 
     Parameters

@@ -17,6 +17,8 @@ from ..errors import ParameterError, outside
 Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
+#: Attributes of rigid bodies, in the plane and in space, that only the solver asks for.
+OF_NODES = "blocks", "axes", "reactions", "size", "node", "motion", "moved", "holding"
 #: Call -> former name of a keyword argument -> its name.
 KEYWORDS: Mapping[str, Mapping[str, str]] = {
     "DynamicProblem": {"rho": "spectral_radius"},
@@ -46,6 +48,28 @@ LAWS = (
 )
 #: Those with choices, which could be given without a call.
 CHOICES = "cable", "kirchhoff", "ogden"
+#: Class -> attribute up to 0.2 -> what is written instead; "": nothing, it is of the solver alone.
+MEMBERS: Mapping[str, Mapping[str, str]] = {
+    "System": {
+        **{name: f"system.matrices.{name}" for name in ("tangent", "mass", "damping")},
+        "numbering": "system.unknowns, which has their number and names",
+        "evaluate": "system.displacement, system.gradient or sa.sample(system, body)",
+        "residual_at_solution": "reaction(system) of a support or a constraint",
+        "restore": "problem.restore(state)",
+        "snapshot": "problem.state",
+        "sum": "system.comm.allreduce",
+    },
+    "RigidBody": {
+        "moments": "body.mass and body.centre",
+        **dict.fromkeys(("shape", "has_inertia", "natural", "offsets"), ""),
+        **dict.fromkeys(OF_NODES, ""),
+    },
+    "PlanarBody": {
+        "reference": "body.at((0, 0)).X, and the angle that it was given",
+        "offset": "body.centre",
+        **dict.fromkeys(OF_NODES, ""),
+    },
+}
 #: Call -> the arguments that could be given by position; those after the options are named now.
 POSITIONS: Mapping[str, tuple[str, ...]] = {
     "StaticProblem": (
@@ -70,6 +94,17 @@ def advise(former: str, write: str) -> None:
     warnings.warn(
         f"{former} goes with the next minor version: write {write} "
         "(`symancf upgrade` rewrites scripts)",
+        DeprecationWarning,
+        stacklevel=outside(),
+    )
+
+
+def advise_member(kind: str, name: str) -> None:
+    """Warn of a former attribute of a class; see `MEMBERS`."""
+    write = MEMBERS[kind].get(name, "")
+    warnings.warn(
+        f"{kind}.{name} goes with the next minor version: "
+        + (f"write {write}" if write else "it is of the solver alone"),
         DeprecationWarning,
         stacklevel=outside(),
     )

@@ -70,7 +70,7 @@ def after(system: System, body: RigidBody, *times: float, parts: int = 100) -> l
     problem.solve(to=0.1 * step, step=0.02 * step)
     for time in times:
         problem.solve(to=time, step=step)
-        v = body.coordinates(system, system.rate)[0, 0]
+        v = system.velocity(body.at((0.0, 0.0, 0.0)))[0, 0]
         found.append(np.array([body.position(system)[0], v, body.angular_velocity(system)[1]]))
     return found
 
@@ -157,7 +157,7 @@ def oscillator() -> Iterator[Number]:
         yield Number(f"turning point {k} [m]", x, turn, 1e-4, 1.0)
     problem.solve(to=time + 0.5, step=half / 100)
     yield Number("place 0.5 s later [m]", block.position(system)[0], turns[-1], 1e-4, 1.0)
-    speed = block.coordinates(system, system.rate)[0, 0]
+    speed = system.velocity(block.at((0.0, 0.0, 0.0)))[0, 0]
     yield Number("speed 0.5 s later [m/s]", speed, 0.0, 1e-9, 1.0)
 
 
@@ -171,7 +171,7 @@ def belt() -> Iterator[Number]:
     system = System(block, terms=[floor, pull, tilted(0.0)])
     problem = DynamicProblem(system, spectral_radius=0.8)
     problem.record("x", lambda: block.position(system)[0])
-    problem.record("v", lambda: block.coordinates(system, system.rate)[0, 0])
+    problem.record("v", lambda: system.velocity(block.at((0.0, 0.0, 0.0)))[0, 0])
     problem.record("slips", lambda: floor.status(system).slip > 0)
     begin = exact.start / exact.v
     run = problem.solve(to=begin + exact.slip + exact.stuck + 0.05, step=5e-4)
@@ -229,7 +229,7 @@ def bounce() -> Iterator[Number]:
     run = problem.solve(to=1.2 * math.pi / w, step=2e-5)
     yield Number("duration [s]", back[0], math.pi / w, 1e-5)
     yield Number("depth [m]", 0.02 - run["z"].min(), v / w, 1e-5)
-    speed = ball.coordinates(system, system.rate)[0, 2]
+    speed = system.velocity(ball.at((0.0, 0.0, 0.0)))[0, 2]
     yield Number("energy afterwards over that before", (speed / v) ** 2, 1.0, 1e-6)
 
 
@@ -257,10 +257,10 @@ def pads() -> Iterator[Number]:
         system, ball, touching = grip(share * need, 0.4)
         problem = DynamicProblem(system, spectral_radius=0.6)
         problem.solve(to=0.05, step=1e-3)
-        before = ball.coordinates(system, system.rate)[0, 2]
+        before = system.velocity(ball.at((0.0, 0.0, 0.0)))[0, 2]
         problem.solve(to=0.15, step=1e-3)
         fallen = -ball.position(system)[2]
-        a = (before - ball.coordinates(system, system.rate)[0, 2]) / 0.1
+        a = (before - system.velocity(ball.at((0.0, 0.0, 0.0)))[0, 2]) / 0.1
         if share > 1.0:
             up = [float(pad.force(system)[2]) for pad in touching]
             yield Number("vertical force of all pads [N]", sum(up), weight, 1e-3)

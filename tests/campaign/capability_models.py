@@ -308,6 +308,20 @@ def rigid_body() -> Model:
     return Model([ball], [weight(), *held(ball)], place, 0.01, lambda: touches)
 
 
+def sway(u_a: Any, *, k: Any) -> Any:
+    """Return the energy of springs along the three axes."""
+    return k / 2 * u_a.dot(u_a)
+
+
+def point_mass() -> Model:
+    """Return a mass on a rod and a spring."""
+    mass = sa.PointMass(1.0, (0.6, 0.0, -0.8), name="mass")
+    rod = joints.distance(mass.centre, sa.ground.at((0.0, 0.0, 0.0)), 1.0)
+    side = sa.Potential(sway, mass.centre, k=3.0)
+    terms = [weight(), rod, side]
+    return Model([mass], terms, mass.centre, 0.01, lambda: {"side": mass})
+
+
 def turned(phi_a: Any, *, k: Any) -> Any:
     """Return the energy of a spring of torsion."""
     return k * phi_a**2 / 2
@@ -496,7 +510,11 @@ TERMS: dict[str, Callable[[], Model]] = {
     "joints.periodic": periodic,
     "joints.tie": tied,
 }
-BODIES: dict[str, Callable[[], Model]] = {"RigidBody": rigid_body, "PlanarBody": pendulum}
+BODIES: dict[str, Callable[[], Model]] = {
+    "RigidBody": rigid_body,
+    "PlanarBody": pendulum,
+    "PointMass": point_mass,
+}
 DAMPING = {
     "Rayleigh, mass": sa.Rayleigh(mass=0.5),
     "Rayleigh, stiffness": sa.Rayleigh(stiffness=0.1),

@@ -71,7 +71,7 @@ def watch(problem: type[Any], name: str) -> None:
                 }
             )
 
-    setattr(problem, name, watched)
+    vars(problem)[name] = watched
 
 
 def watch_events() -> None:

@@ -446,6 +446,16 @@ def examples() -> dict[str, Example]:
             },
             _as_planar,
         ),
+        "PointMass": (
+            sa.PointMass,
+            {
+                "mass": 1.0,
+                "position": (0.0, 0.0, 0.0),
+                "velocity": (0.0, 0.0, 0.0),
+                "name": "p",
+            },
+            _as_rigid,
+        ),
         "PlanarBody.at": (lever.at, {"point": (0.0, 0.0)}, None),
         "Section.circle": (sa.Section.circle, {"radius": 0.1}, _as_section),
         "Section.tube": (sa.Section.tube, {"radius": 0.1, "thickness": 0.01}, _as_section),

@@ -18,7 +18,7 @@ import pytest
 import sympy as sp
 
 from symancf_codegen import CompileError, Options, Parameter, PointLaw, compile_points
-from symancf_codegen.library import cache
+from symancf_codegen.library import cache, fingerprint
 from symancf_codegen.library import compile as compile_stage
 from symancf_codegen.library.compile import compiler_command, library
 from symancf_codegen.library.fingerprint import digest
@@ -65,6 +65,15 @@ def test_second_time_nothing_is_generated_or_compiled(folder, monkeypatch):
     assert second.description == first.description
     assert second.source == first.source
     assert (first.source in first.path.with_suffix(".c").read_text()) is True
+
+
+def test_files_of_the_compiler_that_changed_meanwhile_are_not_taken(folder, monkeypatch):
+    fingerprint.require_unchanged.cache_clear()  # as in a process that has compiled nothing
+    monkeypatch.setattr(fingerprint, "COMPILER_VERSION", "of before")
+    given = {"given": fingerprint._compiler_version(), "possible": ("of before",)}
+    with refused(CompileError, asked="compiler", **given):
+        compile_points("spring", spring())
+    assert files(folder, ".json") == []
 
 
 def test_another_law_or_other_flags_are_another_entry(folder):
@@ -302,7 +311,7 @@ SHARED = """
 import os, sys
 from pathlib import Path
 os.setgid(65534); os.setuid(65534)
-from symancf_codegen.library import cache
+from symancf_codegen.library import cache, fingerprint
 path, entry = cache.folder(), sys.argv[1]
 print(path, cache.read(path / entry), (path / entry).exists())
 """
@@ -405,7 +414,7 @@ def test_a_library_that_cannot_be_loaded_is_made_again(folder):
 LOCK = """
 import os, signal, sys
 from pathlib import Path
-from symancf_codegen.library import cache
+from symancf_codegen.library import cache, fingerprint
 with cache.locked(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.readline()

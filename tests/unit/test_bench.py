@@ -17,11 +17,16 @@ from symancf.bench.contact import row as contact_row
 from symancf.bench.elements import CHOICES, STRUCTURES, seconds_to
 from symancf.bench.elements import compare as compare_elements
 from symancf.bench.largest import run
+from symancf.bench.mechanism import MODELS as MECHANISMS
+from symancf.bench.mechanism import run as run_mechanism
+from symancf.bench.mechanisms import compare as compare_mechanisms
 from symancf.bench.motion import move
 from symancf.bench.motions import compare
 from symancf.bench.picture import draw
 from symancf.bench.solution import pulled, size
+from symancf.errors import ParameterError
 from symancf.mesh import Mesh
+from tests.refusals import refused
 
 NORM_8 = 5.385502038656057
 
@@ -176,6 +181,62 @@ def test_a_peer_is_compared_with_ours() -> None:
     peers = [row for row in rows if row["peer"].startswith("Exudyn")]
     assert len(peers) == 10
     assert all(row["ratio"] == 3.0 and row["apart"] == 0.5 for row in peers)
+
+
+@pytest.mark.parametrize("model", [*MECHANISMS, "designs"])
+def test_a_mechanism_makes_its_steps(model: str) -> None:
+    row = run_mechanism(
+        model, steps=3 if model in ("rods", "net", "net of points") else 20, record=True
+    )
+    assert row["ms_per_step"] > 0.0
+    assert 1.0 <= row["iterations"] < 10.0
+    assert row["unknowns"] > 0
+    assert np.isfinite(row["end"]).all()
+
+
+def test_mechanisms_beside_a_peer_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'No module named exudyn' >&2\nexit 1\n", encoding="utf-8")
+    python.chmod(0o755)
+    monkeypatch.setenv("SYMANCF_EXUDYN_PYTHON", str(python))
+    (row,) = compare_mechanisms(["gears"], with_peers=True, steps=20, repeats=2)
+    assert row["missing"].startswith("No module named exudyn (pip install exudyn")
+    assert row["ms_per_step"] > 0.0
+    assert row["ms_per_step_recorded"] > 0.0
+    monkeypatch.setattr("symancf.bench.mechanisms.compare", lambda *_: [row])
+    assert main(mechanisms=[], as_json=True) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"fma_peak_gflops", "mechanisms"}
+    assert main(mechanisms=[]) == 0
+    assert "No module named exudyn" in capsys.readouterr().out
+    with refused(ParameterError, asked="mechanism", given="wheel"):
+        compare_mechanisms(["wheel"])
+
+
+def test_a_mechanism_is_compared_with_the_faster_way_of_a_peer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def answer(process: Any, given: dict[str, Any]) -> dict[str, Any]:
+        ours = "mechanism" in process.args[-1] and "peer" not in process.args[-1]
+        ms = 6.0 if ours else 2.0 if given.get("symbolic") else 3.0
+        ms += 2.0 * given["record"]
+        return {"name": "n", "ms_per_step": ms, "iterations": 2.0, "end": [0.5 * ours, 0.0]}
+
+    class Process:
+        def __init__(self, args: Any, **options: Any) -> None:
+            self.args = args
+
+        def __enter__(self) -> Process:
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            pass
+
+    monkeypatch.setattr("symancf.bench.mechanisms.Popen", Process)
+    monkeypatch.setattr("symancf.bench.mechanisms._answer", answer)
+    (row,) = compare_mechanisms(["rotor"], with_peers=True)
+    assert (row["ratio"], row["ratio_recorded"], row["apart"]) == (3.0, 2.0, 0.5)
 
 
 @pytest.mark.parametrize("rigid", [True, False])

@@ -19,6 +19,7 @@ BENCH: dict[str, object] = {
     "peers": False,
     "solve": (),
     "motions": False,
+    "mechanisms": None,
     "contact": (),
     "elements": None,
     "robust": None,

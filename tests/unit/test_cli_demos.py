@@ -106,3 +106,11 @@ def test_copies_demos_with_their_meshes(
         demos.copy(tmp_path / "here")
     with refused(SymancfError, asked="name", given="finger"):
         demos.copy(tmp_path / "there", "finger")
+
+
+@pytest.mark.usefixtures("folder")
+def test_options_that_nothing_reads_are_named(folder: Path) -> None:
+    script = folder / "silicone_plate.py"
+    script.write_text('"""A plate."""\nprefix="arm_"\nSHORT = "-short"\n')
+    with pytest.warns(UserWarning, match="-snes_monotor; .* read -arm_snes_monotor"):
+        demos.main("silicone_plate", ["-snes_monotor", "-short", "-2", "3"])

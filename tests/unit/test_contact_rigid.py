@@ -182,7 +182,7 @@ def on_plane(body: sa.RigidBody, mu: Any, g: Any, **given: Any) -> tuple[sa.Syst
 
 
 def speed(body: sa.RigidBody, system: sa.System) -> float:
-    return float(body.coordinates(system, system.rate)[0, 0])
+    return float(system.velocity(body.at((0.0, 0.0, 0.0)))[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -520,6 +520,26 @@ def test_a_block_does_not_pass_through_a_thin_wall() -> None:
     sa.StaticProblem(system).solve(1.0)
     assert contact.status(system).open == 0
     assert contact.force(system)[2] > 1e5
+
+
+@pytest.mark.parametrize("shape", [sa.Sphere(0.1), sa.Cylinder(0.1), sa.Capsule(0.1, 0.3)])
+@pytest.mark.parametrize("rho", [0.0, 0.05, 0.3])
+def test_ways_between_feet_that_are_near_lie_hardly_in_a_shape(shape: Any, rho: float) -> None:
+    depth, angle = np.geomspace(1e-6, 1e-1, 50), np.linspace(0.0, 1.0, 101)
+    slide = shape.safe_slide(depth, rho)
+    assert ((slide > 0.0) & (slide <= 0.1)).all()
+    half = np.arcsin(slide / 0.2)  # of the angle between the feet, on a circle across the axis
+    ends = [(0.1 + rho) * np.array([np.cos(half), s * np.sin(half)]) for s in (-1.0, 1.0)]
+    way = ends[0] + angle[:, None, None] * (ends[1] - ends[0])
+    dips = 0.1 + rho - np.linalg.norm(way, axis=1).min(axis=0)
+    assert (dips <= depth).all()
+    assert (dips[slide < 0.1] > 0.8 * depth[slide < 0.1]).all()  # and not for want of sharpness
+    assert (np.cos(2.0 * half) >= 0.5 - 1e-12).all()
+
+
+def test_it_is_not_known_how_far_feet_may_slide_on_edges() -> None:
+    for shape in (sa.Box((1.0, 1.0, 1.0)), sa.Cylinder(0.1, length=1.0)):
+        assert (shape.safe_slide(np.ones(3), 0.1) == 0.0).all()
 
 
 def test_steps_at_rest_cost_one_or_two_iterations() -> None:

@@ -338,7 +338,7 @@ def test_a_bad_radius_is_refused() -> None:
 
 def test_bodies_without_mass_are_refused() -> None:
     body = rope(4)
-    body.parameters = {"EA": 100.0, "EI": 0.05}
+    vars(body)["parameters"] = {"EA": 100.0, "EI": 0.05}
     system = sa.System(body, terms=[sa.fix(body["root"])])
     with refused(sa.ParameterError, asked="rho", given=None):
         sa.DynamicProblem(system).solve(to=1.0, step=0.1)

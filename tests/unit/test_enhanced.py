@@ -12,7 +12,8 @@ from mpi4py import MPI
 from sympy import Rational
 
 import symancf as sa
-from symancf.laws import digits_lost, energy_laws
+from symancf.laws import energy_laws
+from symancf.laws.accuracy import digits_lost
 from symancf_codegen.compiler import compile_cells
 from symancf_codegen.modes import STANDARD
 from tests.quantities import FAST

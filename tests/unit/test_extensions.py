@@ -64,8 +64,13 @@ def test_extensions_import_the_interface_alone(name: str) -> None:
     for path in (FOLDER / name).rglob("*.py"):
         assert len(path.relative_to(FOLDER).parts) == 2
         for level, module in imports(path):
-            others = level == 0 and not module.startswith("symancf")
-            assert others or level == 1 or (level, module) == (2, "interface"), f"{path}: {module}"
+            public = level == 0 and module in ("symancf", "symancf.output")
+            assert public or level == 1 or (level, module) == (2, "interface"), f"{path}: {module}"
+
+
+def test_the_interface_repeats_no_public_name() -> None:
+    assert not {*interface.__all__} & {*sa.__all__, *sa.output.__all__}
+    assert len(interface.__all__) <= 63
 
 
 def test_the_page_has_the_whole_interface(repository: Path) -> None:

@@ -63,7 +63,7 @@ PLATES = {"creeping": elements.ancf_thin_plate, "laminate": elements.ancf_plate}
 MODELS = [rope, dragged, creeping]
 PROBLEMS = [sa.StaticProblem, sa.DynamicProblem]
 BEGIN, END = {"to": 0.2, "step": 0.1}, {"to": 0.4, "step": 0.1}
-pytestmark = pytest.mark.filterwarnings("ignore:the motion has gained")
+pytestmark = pytest.mark.filterwarnings("ignore:the energy balance has gained")
 
 
 def values(piece: Piece) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from symancf.energies import (
     swollen,
     yeoh,
 )
-from symancf.laws import digits_lost
+from symancf.laws.accuracy import digits_lost
 from symancf_codegen.library.fingerprint import fingerprint
 from tests.refusals import refused
 

@@ -108,6 +108,62 @@ def spinning() -> sa.System:
     return sa.System(arm, end, terms=[shoulder, elbow, WEIGHT])
 
 
+def sliding() -> sa.System:
+    """A box that slides, turns and comes to rest, and a ball that bounces and begins to roll."""
+    floor = sa.Plane((0, 0, 0), normal=(0, 0, 1))
+    box = sa.RigidBody.box(
+        (0.2, 0.1, 0.1),
+        (0, 0, 0.05),
+        rho=1000.0,
+        velocity=(0.3, 0.1, 0),
+        spin=(0, 0, 3.0),
+        name="box",
+    )
+    ball = sa.RigidBody.sphere(
+        0.05, position=(0.5, 0, 0.06), rho=800.0, velocity=(0.5, 0, 0), name="ball"
+    )
+    contacts = [
+        sa.Contact(body, floor, mu=mu, stiffness=1e5, name=f"under {body.name}")
+        for body, mu in ((box, (0.4, 0.3)), (ball, 0.2))
+    ]
+    return sa.System(box, ball, terms=[*contacts, WEIGHT])
+
+
+def soft(shape: Any = None, **given: Any) -> sa.System:
+    """A soft block that falls on a floor and bounces."""
+    mesh = sa.Mesh.box((0.2, 0.1, 0.1), (2, 1, 1))
+    svk = sa.energies.saint_venant_kirchhoff()
+    body = sa.Body(
+        mesh["body"], sa.elements.hex8, svk, E=1e6, nu=0.3, rho=1000.0, velocity=(0.5, 0, 0)
+    )
+    floor = shape or sa.Plane((0, 0, -0.002), normal=(0, 0, 1))
+    return sa.System(body, terms=[sa.Contact(body["z0"], floor, **given), WEIGHT])
+
+
+def overlapping() -> sa.System:
+    """It lies in the floor a little, which is let out in eight steps, and slides."""
+    return soft(sa.Plane((0, 0, 1e-3), normal=(0, 0, 1)), initial="release", mu=0.3)
+
+
+def stiffening() -> sa.System:
+    """It falls on a ball, and lies so deep in it that the stiffness grows within a step."""
+    return soft(sa.Sphere(0.1, (0.1, 0.05, -0.101)), mu=(0.4, 0.3), penetration=2e-3)
+
+
+def shot() -> sa.System:
+    """A ball that is shot at another one, and would pass through it in a step."""
+    ball = sa.RigidBody.sphere(0.01, position=(-0.15, 0, 0.005), rho=1000.0, velocity=(40.0, 0, 0))
+    return sa.System(ball, terms=[sa.Contact(ball, sa.Sphere(0.03), stiffness=1e5), WEIGHT])
+
+
+def shaken_floor() -> sa.System:
+    """A box on a floor that moves to and fro, faster than friction lets it follow."""
+    floor = sa.Plane(displacement=lambda t: (0.05 * math.sin(20 * t), 0, 0))
+    box = sa.RigidBody.box((0.2, 0.1, 0.1), (0, 0, 0.05), rho=1000.0)
+    mu = {"mu": lambda v, *, a: 0.3 + a * sp.exp(-v / 0.01), "a": 0.1}
+    return sa.System(box, terms=[sa.Contact(box, floor, stiffness=1e5, **mu), WEIGHT])
+
+
 def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str, Any]:
     """Move twice; `how`: many steps at once, one at a time in C, or by SNES."""
     system = make()
@@ -147,6 +203,13 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
         (incompressible, 0.1, 1e-2, {}),
         (turned, 0.3, 1e-2, {}),
         (spinning, 0.04, 1e-3, {}),
+        (sliding, 0.2, 2e-3, {}),
+        (soft, 0.06, 1e-3, {}),
+        (soft, 0.06, 1e-3, {"adaptive": True, "rtol": 1e-4}),
+        (overlapping, 0.03, 1e-3, {}),
+        (stiffening, 0.04, 1e-3, {}),
+        (shot, 0.012, 1e-3, {}),
+        (shaken_floor, 0.03, 1e-3, {}),
         (two_parts, 0.3, 0.15, {}),
     ],
 )
@@ -216,8 +279,8 @@ def test_a_kink_in_time_is_none_of_forces() -> None:
         problem.solve(to=0.02, step=1e-3)
         return problem
 
-    assert moved(up=False).native
-    assert not moved(up=True).native
+    assert not moved(up=False)._newton.kinked
+    assert moved(up=True)._newton.kinked
 
 
 def test_an_interruption_reaches_steps_in_one_call_and_one_may_go_on() -> None:

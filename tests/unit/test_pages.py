@@ -65,3 +65,21 @@ def test_the_reference_has_every_public_name(repository):
         "ground",
     }
     assert listed == set(sa.__all__) - modules
+
+
+def test_pages_of_the_guide_open_with_a_picture(repository):
+    docs = repository / "docs"
+    index = (docs / "index.md").read_text(encoding="utf-8")
+    (guide,) = re.findall(r":caption: Guide\n:hidden:\n\n(.*?)```", index, re.S)
+    assert len(guide.split()) > 15
+    for page in guide.split():
+        opening = (docs / f"{page}.md").read_text(encoding="utf-8").partition("\n## ")[0]
+        assert "![" in opening or "{gallery}" in opening, page
+
+
+def test_pictures_of_pages_are_used(repository):
+    docs = repository / "docs"
+    pages = [*docs.rglob("*.md"), *docs.rglob("*.py"), repository / "README.md"]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages if "_build" not in page.parts)
+    pictures = [path.name for path in (docs / "images").iterdir()]
+    assert not [name for name in pictures if f"images/{name}" not in text]

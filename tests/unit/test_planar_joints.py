@@ -21,13 +21,13 @@ def turned(angle: float, v: Any) -> Any:
 
 def place(body: sa.PlanarBody, X: Any, **options: Any) -> Any:
     """The point of a body that is at X in the reference configuration."""
-    x, y, theta = body.reference
+    x, y, theta = body._reference
     return body.at(turned(-theta, np.asarray(X) - (x, y)), **options)
 
 
 def spring_of(body: sa.PlanarBody) -> Any:
     """A flexure from the ground to the origin of a body."""
-    x, y, _ = body.reference
+    x, y, _ = body._reference
     start, end = sa.ground.at((x - 1.0, y)), body.at((0, 0))
     return sa.Flexure.straight(start, end, EI=1.0, EA=1e3, model="consistent")
 
@@ -168,12 +168,12 @@ def test_rates_enter_as_velocities_of_the_places() -> None:
     q, v = names[:6], names[6:]
 
     def point(body: sa.PlanarBody, k: int, local: Any) -> sp.Matrix:
-        x, y, theta = map(float, body.reference)
+        x, y, theta = map(float, body._reference)
         angle = theta + q[k + 2]
         R = sp.Matrix([[sp.cos(angle), -sp.sin(angle)], [sp.sin(angle), sp.cos(angle)]])
         return sp.Matrix([x + q[k], y + q[k + 1]]) + R * sp.Matrix(local)
 
-    e = sp.Matrix([sp.cos(b.reference[2] + q[5]), sp.sin(b.reference[2] + q[5])])
+    e = sp.Matrix([sp.cos(b._reference[2] + q[5]), sp.sin(b._reference[2] + q[5])])
     gap = point(a, 0, (0.3, 0.1)) - point(b, 3, (0.1, 0.2))
     along = e.T * gap.jacobian(q)
     rate = (along * sp.Matrix(v))[0]

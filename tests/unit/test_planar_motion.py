@@ -95,7 +95,7 @@ def test_a_body_swings_on_a_flexure_with_its_natural_frequency() -> None:
         sa.DynamicProblem(system, prefix="swing_", spectral_radius=1.0).solve(
             to=period, step=period / n
         )
-        found.append(body.node(system._discrete) @ K @ shape / (shape @ K @ shape))
+        found.append(body._node(system._discrete) @ K @ shape / (shape @ K @ shape))
     errors = [1.0 - value for value in found]  # a phase error e shows as 1 - cos e
     assert errors[1] < 1e-5
     assert math.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.2)

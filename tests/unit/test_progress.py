@@ -183,6 +183,8 @@ def test_a_line_for_each_step(how: str, capsys: pytest.CaptureFixture[str]) -> N
     solved(how, step_monitor=True)
     first, *lines = capsys.readouterr().out.splitlines()
     factors = r"LU by (UMFPACK|KLU)" if has("suitesparse") else r"LDL\^T by MUMPS"
+    if how == "generalized-alpha":
+        factors = r"LDL\^T or LU on a fixed pattern"
     assert re.fullmatch(rf"linear solver: {factors} \(-pc_type \w+\)", first)
     numbers = r"Newton +\d+  linear +\d+  CPU +[\d.]+ s  clock +[\d.]+ s  memory +\d+ MB"
     assert len(lines) >= 2

@@ -192,7 +192,7 @@ def test_ctrl_c_and_sigterm_within_a_step_keep_the_last_one(
     assert not list(folder.glob("*.ckpt"))
     with pytest.raises(KeyboardInterrupt):
         squeeze(folder, 0, signals={0.5: signal.SIGINT})
-    assert "symancf: Ctrl-C: solve is kept in" in capsys.readouterr().err
+    assert "symancf: Ctrl-C: solve is saved in" in capsys.readouterr().err
     with pytest.raises(sa.Suspended):
         squeeze(folder, 0, signals={0.75: signal.SIGTERM})
     told = capsys.readouterr().err
@@ -210,7 +210,7 @@ def test_ctrl_c_and_sigterm_within_a_step_keep_the_last_one(
     assert some == [2.0]  # of steps 7 and 8
     told = capsys.readouterr().err
     assert "solve ended in an earlier run at time 1, after 4 steps" in told
-    assert "solve goes on from '" in told
+    assert "solve continues from '" in told
 
 
 @pytest.mark.parametrize("given", [{}, {"seen": True, "method": "rk"}])

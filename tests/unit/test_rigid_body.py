@@ -52,7 +52,7 @@ def body_of(masses: Array, places: Array, **options: Any) -> sa.RigidBody:
 def local(system: sa.System, body: sa.RigidBody) -> Any:
     """Local offsets (12,) of a body's coordinates."""
     return (
-        body.offsets(
+        body._offsets(
             system._discrete, system._discrete.binding(body).local_vertices(system._discrete)
         )[:, :, None]
         + np.arange(3)
@@ -166,7 +166,7 @@ def test_moments_of_shapes(name: str) -> None:
         "cylinder": lambda: sa.RigidBody.cylinder(0.3, 0.5, rho=10.0),
         "sphere": lambda: sa.RigidBody.sphere(0.3, rho=10.0),
     }[name]()
-    corners = body.shape.points[body.shape.cells]  # (k, 8, 3)
+    corners = body._shape.points[body._shape.cells]  # (k, 8, 3)
     g = 1.0 / np.sqrt(3.0)
     mass, second = 0.0, np.zeros((3, 3))
     ring = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
@@ -180,10 +180,10 @@ def test_moments_of_shapes(name: str) -> None:
         dV = np.abs(np.linalg.det(np.einsum("va,kvb->kab", D, corners)))
         mass += 10.0 * dV.sum()
         second += 10.0 * np.einsum("k,ka,kb->ab", dV, x, x)
-    assert body.moments is not None
+    assert body._moments is not None
     tolerance = 1e-12 if name == "box" else 0.06  # a round body in 216 hexahedra
     assert mass == pytest.approx(body.mass, rel=tolerance)
-    np.testing.assert_allclose(second, body.moments.second, rtol=tolerance, atol=1e-15)
+    np.testing.assert_allclose(second, body._moments.second, rtol=tolerance, atol=1e-15)
 
 
 def test_a_held_body_reports_force_and_moment() -> None:
@@ -252,6 +252,24 @@ def test_rigid_motions_that_nothing_holds_are_named() -> None:
     assert motions[2].endswith("through (3, 0, 0)")
 
 
+@pytest.mark.parametrize("k", [1e-12, 1.0, 1e14])
+def test_stiff_springs_hold_many_bodies(k: float) -> None:
+    def along_x(u_a, *, k):
+        return k / 2 * u_a[0] ** 2
+
+    def along_y(u_a, *, k):
+        return k / 2 * u_a[1] ** 2
+
+    terms: list[sa.Term] = []
+    bodies = [sa.RigidBody.sphere(0.1, position=(i, 0.0, 0.0), name=f"b{i}") for i in range(26)]
+    for i, body in enumerate(bodies):  # springs hold the rotations, the pin alone z
+        left, top = body.at((0.0, 0.05, 0.0)), body.at((0.0, 0.0, 0.05))
+        terms.append(sa.joints.spherical(body.centre, name=f"pin{i}"))
+        for n, (spring, place) in enumerate(((along_x, left), (along_x, top), (along_y, top))):
+            terms.append(sa.Potential(spring, place, k=k, name=f"s{i}{n}"))
+    sa.StaticProblem(sa.System(*bodies, terms=terms)).solve()
+
+
 def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
     from symancf.solve.rigid import rigid_modes
 
@@ -298,10 +316,10 @@ def test_it_is_drawn(shared_tmp_path: Path) -> None:
 
 def test_a_body_of_points_is_drawn_as_the_box_of_its_moments() -> None:
     inside = sa.RigidBody.box((0.4, 0.3, 0.2), rho=5.0)
-    assert inside.moments is not None
-    P = inside.moments.second
+    assert inside._moments is not None
+    P = inside._moments.second
     body = sa.RigidBody(mass=inside.mass, inertia=np.trace(P) * np.eye(3) - P)
-    np.testing.assert_allclose(np.sort(np.abs(body.shape.points), axis=0)[-1], [0.2, 0.15, 0.1])
+    np.testing.assert_allclose(np.sort(np.abs(body._shape.points), axis=0)[-1], [0.2, 0.15, 0.1])
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,18 @@ def models() -> list[tuple[Any, int]]:
     motion = sa.DynamicProblem(falls)
     motion.solve(to=0.1, step=0.05)
     problems = [(statics, 20), (motion, 20), (modes, 20)]
-    return [(held, 20), (falls, 20), (block, 15), (contact, 15), (hold, 15), *problems]
+    bodies = [(ball, 20), (sa.PlanarBody(mass=1.0), 20)]
+    results = [(mesh, 22), (mesh["body"], 17), (statics.history, 26), (modes.modes, 22)]
+    return [
+        (held, 20),
+        (falls, 20),
+        (block, 15),
+        (contact, 15),
+        (hold, 15),
+        *problems,
+        *bodies,
+        *results,
+    ]
 
 
 def test_users_see_few_names() -> None:
@@ -73,6 +84,67 @@ def test_what_was_public_warns_and_says_what_to_write() -> None:
     assert abs(M - system.matrices.mass(scipy=True)).max() == 0.0
     with pytest.raises(AttributeError, match="stat"):
         system.stat  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_what_was_public_of_rigid_bodies_warns() -> None:
+    ball, disc = sa.RigidBody.sphere(0.1, rho=1.0), sa.PlanarBody((1.0, 2.0, 3.0), mass=2.0)
+    with pytest.warns(DeprecationWarning, match="body.mass and body.centre"):
+        assert ball.moments.mass == ball.mass  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match=r"RigidBody\.axes goes .* solver alone"):
+        assert ball.axes == ("x", "y", "z")  # type: ignore[attr-defined]
+    with pytest.warns(DeprecationWarning, match=r"PlanarBody\.reference"):
+        assert disc.reference.tolist() == [1.0, 2.0, 3.0]  # type: ignore[attr-defined]
+    for name in ("momentss", "reference", "_x"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(ball, name)
+
+
+def test_what_nothing_would_follow_is_not_set() -> None:
+    """Former attributes, misspelt ones, methods, and what was taken up when it was made."""
+    system, _, block, contact, hold, statics, _, modes, *_ = (given for given, _ in models())
+    support, motion = system.terms[0], sa.DynamicProblem(system)
+    state = "rate", "state", "time"
+    for name in ("stiffness", "numbering", "snapshot", "times", "energies", "bodies", "reference"):
+        with refused(sa.ParameterError, asked=name, given=2.0, possible=state):
+            setattr(system, name, 2.0)
+    for given, name in [
+        *[(block, name) for name in ("mu", "element", "name", "at")],
+        *[(contact, name) for name in ("stiffness", "k", "mu", "pressure")],
+        *[(hold, name) for name in ("parameters", "ends", "reaction")],
+        *[(support, name) for name in ("displacement", "motion")],
+        *[(motion, name) for name in ("rho", "tolerence", "monitor", "method", "steps")],
+        (sa.gravity((0.0, 0.0, -9.81)), "g"),
+    ]:
+        with refused(sa.ParameterError, asked=name, given="other", possible=()):
+            setattr(given, name, "other")
+    with refused(sa.ParameterError, asked="tolerence", possible=("check_stable",)):
+        statics.tolerence = 1e-8
+    with refused(sa.ParameterError, asked="dampings", possible=("damping",)):
+        modes.dampings = sa.Rayleigh(mass=1.0)
+    with refused(sa.ParameterError, asked="vlaue", given=1.0, possible=("value",)):
+        sa.Parameter("load").vlaue = 1.0  # type: ignore[attr-defined]
+    with refused(sa.ParameterError, asked="mass", possible=("velocity", "spin")):
+        sa.RigidBody.sphere(0.1, rho=1.0).mass = 2.0  # type: ignore[misc]
+
+
+def test_what_is_followed_is_set() -> None:
+    class Kept(sa.StaticProblem):
+        """With attributes of its own, which its methods set."""
+
+        def solve(self, *given: Any, **named: Any) -> Any:
+            self.solved = True
+            return super().solve(*given, **named)
+
+    system, *_ = (given for given, _ in models())
+    system.state = np.zeros_like(system.state)
+    system.time = 0.0
+    problem = Kept(system)
+    problem.check_stable = False
+    problem.solve()
+    assert problem.solved
+    ball = sa.RigidBody.sphere(0.1, rho=1.0)
+    ball.velocity = (0.0, 0.0, 2.0)
+    assert sa.System(ball).momentum()[0][2] > 0.0
 
 
 @pytest.mark.parametrize("given", [None, 1.0, "system"])

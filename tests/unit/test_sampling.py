@@ -407,7 +407,7 @@ def test_stiffness_that_varies_within_cells_counts_where_it_is_asked() -> None:
     def failing(X: Array) -> Array:
         return np.where(X[:, 0] > 1.9, np.nan, 1.0)
 
-    body.parameters = {**body.parameters, "mu": Field(failing, per="point")}
+    vars(body)["parameters"] = {**body.parameters, "mu": Field(failing, per="point")}
     with refused(ParameterError, asked="mu", given=lambda X: X[0] > 1.9):
         sample(system, body)
 

@@ -12,7 +12,8 @@ import pytest
 import sympy as sp
 
 from symancf import elements, energies
-from symancf.laws import digits_lost, energy_laws
+from symancf.laws import energy_laws
+from symancf.laws.accuracy import digits_lost
 from symancf_codegen.declare import PointLaw
 from symancf_codegen.functions import expm1mx, log1pmx
 from symancf_codegen.stable.accuracy import (

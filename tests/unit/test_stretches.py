@@ -15,7 +15,8 @@ from symancf import elements, energies
 from symancf.errors import KinematicsError, ParameterError
 from symancf.kinematics.moduli import bulk_modulus, shear_modulus
 from symancf.kinematics.naming import signature
-from symancf.laws import digits_lost, energy_laws, evaluate_energy
+from symancf.laws import energy_laws, evaluate_energy
+from symancf.laws.accuracy import digits_lost
 from symancf_codegen import compile_cells
 from symancf_codegen.graph.dag import Dependence, ExpressionGraph
 from symancf_codegen.graph.divided import DividedDifferences

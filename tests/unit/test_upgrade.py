@@ -128,6 +128,31 @@ def test_a_name_with_two_meanings_is_reported() -> None:
     assert "f(gent())" in upgraded(method)
 
 
+def test_former_attributes_are_rewritten_or_reported() -> None:
+    head = "import symancf as sa\nball = sa.RigidBody(mass=1.0)\ns = sa.System(ball)\n"
+    former = "K = s.tangent(scipy=True)\nn = s.sum(s.mass(), op=s.comm.SUM)\n"
+    now = "K = s.matrices.tangent(scipy=True)\n"
+    now += "n = s.comm.allreduce(s.matrices.mass(), op=s.comm.SUM)\n"
+    assert upgraded(head + former) == head + now
+    assert noted(head + former) == []
+    program = (
+        head + "q = s.snapshot()\nm = ball.moments.mass\nb = ball.blocks\nr = ball.reference\n"
+    )
+    assert upgraded(program) == program
+    assert sorted(noted(program))[0] == (4, "System.snapshot goes: write problem.state")
+    assert sorted(line for line, _ in noted(program)) == [4, 5, 6]
+
+
+def test_what_can_no_longer_be_set_is_reported() -> None:
+    program = (
+        "import symancf as sa\nball = sa.RigidBody(mass=1.0)\ns = sa.System(ball)\n"
+        "s.time = 0.0\nball.velocity = (1, 0, 0)\nE = sa.Parameter('E')\nE.value = 2.0\n"
+        "p = sa.DynamicProblem(s)\np.rho = 0.5\ns.stiffness = 2.0\nball.mass = 3.0\n"
+    )
+    assert upgraded(program) == program
+    assert [line for line, _ in noted(program)] == [9, 10, 11]
+
+
 def test_an_origin_of_an_unknown_body_is_reported() -> None:
     program = "import symancf as sa\ndef f(body):\n    return body.origin\n"
     assert upgraded(program) == program
@@ -204,7 +229,7 @@ def test_places_of_bodies_and_of_values_have_one_spelling() -> None:
         (lambda: call.RigidBody(at=(1, 2, 3)).origin.tolist(), [1, 2, 3]),
         (lambda: call.RigidBody.box((1, 1, 1), at=(1, 2, 3)).origin.tolist(), [1, 2, 3]),
         (lambda: call.RigidBody.cylinder(1, 1, at=(1, 2, 3)).origin.tolist(), [1, 2, 3]),
-        (lambda: call.PlanarBody(at=(1, 2, 3)).reference.tolist(), [1, 2, 3]),
+        (lambda: call.PlanarBody(at=(1, 2, 3))._reference.tolist(), [1, 2, 3]),
         (lambda: call.Field(lambda X: X[:, 0], at="points").per, "point"),
         (lambda: call.Field(lambda X: X[:, 0], "cells").per, "cell"),
         (lambda: call.local(p=0, at="cell")(lambda J, *, p: p * J).local.per, "cell"),

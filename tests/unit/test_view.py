@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
+import symancf as sa
 from symancf import output, view
 from symancf.errors import MeshError, ParameterError, SymancfError
 from symancf.extensions.view import animation, draw_vtk, picture
@@ -382,8 +383,8 @@ def test_principal_directions_are_lines_of_one_scale_and_noise_has_none(tmp_path
     drawn = picture.Picture(panels, None, True, False, (0.75, -1.0, 0.62), (0.0, 0.0, 1.0))
     drawn.cross("stress", "Pa")
     first, second = drawn.panels[""]
-    assert second.signs() == {}  # 2e-3 beside 2 is shorter than a line is wide
-    (red, pulled), (blue, pressed) = first.signs().items()
+    assert second.strokes == {}  # 2e-3 beside 2 is shorter than a line is wide
+    (red, pulled), (blue, pressed) = first.strokes.items()
     along = pulled[:, 1] - pulled[:, 0]
     across = pressed[:, 1] - pressed[:, 0]
     assert len(along) == len(across) == 4 * 3 + 4 * 2 + 3 * 2  # faces that the eye sees
@@ -400,6 +401,65 @@ def test_principal_directions_are_lines_of_one_scale_and_noise_has_none(tmp_path
         view.render(box, path, directions="tau", comm=MPI.COMM_SELF)
     with refused(SymancfError, asked="stress", given=(), possible=((3, 3),)):
         view.render(box, path, directions="stress", comm=MPI.COMM_SELF)
+
+
+@pytest.mark.collective
+def test_supports_loads_and_tendons_are_points_with_arrows(shared_tmp_path: Path) -> None:
+    mesh = sa.Mesh.box((4.0, 1.0, 1.0), (8, 2, 2), comm=COMM)
+    given: dict[str, Any] = {"mu": 1.0, "lam": 2.0, "name": "beam"}
+    beam = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
+    wall, pull = sa.fix(beam["x0"]), sa.force(beam["x1"], (0.0, 0.0, -1e-3))
+    push = sa.pressure(beam["z1"], 2e-3)
+
+    def cord(r_a: Any, r_b: Any, *, T: Any) -> Any:
+        return T * (r_b - r_a).norm()
+
+    eyelets = np.array([[1.0, 0.5, 0.0], [2.0, 0.5, 0.0], [3.25, 0.5, 0.0]])
+    tendon = sa.Potential(cord, beam.at(eyelets[:-1]), beam.at(eyelets[1:]), T=1e-3)
+    system = sa.System(beam, terms=[wall, pull, push, tendon])
+    sa.StaticProblem(system).solve()
+    shown = {term: sa.sample(system, term) for term in (wall, pull, push, tendon)}
+
+    def total(term: Any) -> Any:
+        data = shown[term].point_data
+        return COMM.allreduce(data.get("reaction", data.get("force")).sum(axis=0))
+
+    np.testing.assert_allclose(total(pull), [0.0, 0.0, -1e-3], atol=1e-15)
+    np.testing.assert_allclose(total(wall), wall.reaction(system).force, atol=1e-15)
+    np.testing.assert_allclose(total(tendon), 0.0, atol=1e-15)  # inner forces
+    np.testing.assert_allclose(total(wall) + total(push) + total(pull), 0.0, atol=1e-10)
+    lines = shown[tendon].cells["line"]
+    assert COMM.allreduce(len(lines)) == len(eyelets) - 1
+    ends = shown[tendon].points[lines].reshape(-1, 3)
+    found = np.concatenate(COMM.allgather(ends)).reshape(-1, 2, 3)
+    known = system.position(beam.at(eyelets))
+    for some in found:
+        assert np.abs(known - some[0]).max(axis=1).min() < 1e-12
+    scene = [sa.sample(system, beam, fields=["von_mises"]), *shown.values()]
+    path = shared_tmp_path / "loads.png"
+    view.render(scene, path, field="von_mises", engine="matplotlib")
+    if COMM.rank == 0:
+        of_pull = next(iter(surface_of(shown[pull], None).forces)) if COMM.size == 1 else None
+        assert of_pull is None or of_pull[2] < 0.0
+        assert colours_in(path) > 300
+
+
+def test_arrows_of_a_term_have_one_scale_and_their_own_colour() -> None:
+    force = np.array([[0.0, 0.0, 2.0], [0.0, 0.0, -1.0], [0.0, 0.0, 1e-4]])
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    cells = {"vertex": np.arange(3)[:, None]}
+    strokes = {}
+    for name in ("force", "reaction"):
+        panel = [surface_of(bent(4, 3, 2), None)]
+        panel.append(surface_of(Samples(points, cells, {name: force}), None))
+        drawn = picture.Picture({"": panel}, None, True, False, (0.0, -1.0, 0.0), (0.0, 0.0, 1.0))
+        ((colour, lines),) = panel[1].strokes.items()
+        strokes[colour] = lines
+        assert drawn.frames[0, 1, 1] > 0.12 * 2.0  # arrows are within the picture
+    assert len(strokes) == 2  # loads red, reactions blue
+    shafts = lines[6:8, 1] - lines[6:8, 0]  # after a cross at each of three points
+    np.testing.assert_allclose(shafts, 0.24 * np.array([[0, 0, 1.0], [0, 0, -0.5]]), atol=1e-12)
+    assert len(lines) == 3 * 2 + 2 * 3  # 1e-4 is too short
 
 
 def test_a_field_that_no_body_has_and_an_unknown_engine_are_told(tmp_path: Path) -> None:

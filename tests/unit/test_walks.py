@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (635, 106),
-    "first": (267, 59),
-    "second": (99, 34),
-    "motion": (400, 71),
+    "whole": (635, 107),
+    "first": (266, 60),
+    "second": (99, 35),
+    "motion": (433, 74),
 }
-STATEMENTS = 48360
+STATEMENTS = 49351
 
 
 @cache

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 import runpy
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+
+import symancf as sa
 
 #: term -> page below docs that answers it; `make docs` asks the site's search for the same terms
 TERMS = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "_search.py"))["TERMS"]
@@ -53,6 +57,44 @@ def test_a_page_answers_each_term(term, repository):
     assert term.lower() in _words(page), f"{term!r} is not on {page.name}"
 
 
+LONGEST = 90  # words of a paragraph
+
+
+def _prose(path):
+    """Return the text of a page; of a script its docstring and its cells of text."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        cells = re.findall(r"^# %% \[markdown\].*\n((?:#.*\n)+)", text, re.M)
+        title = ast.get_docstring(ast.parse(text)) or ""
+        text = "\n\n".join([title, *(re.sub("^# ?", "", cell, flags=re.M) for cell in cells)])
+    text = re.sub(r"^(```+|:::+)[^\n]*\n.*?^\1[ \t]*$", "\n", text, flags=re.S | re.M)
+    return re.sub(r"\$\$.*?\$\$", " formula ", text, flags=re.S)
+
+
+def _paragraphs(text):
+    """Yield paragraphs and items of lists; headings and tables end them."""
+    lines = []
+    for line in [*text.splitlines(), ""]:
+        ends = not line.strip() or line.lstrip().startswith(("|", "#", "<"))
+        if ends or re.match(r"\s*(?:[-*+]|\d+\.)\s", line):
+            yield " ".join(lines)
+            lines = []
+        lines += [] if ends else [line.strip()]
+
+
+def test_paragraphs_are_short(repository):
+    docs = repository / "docs"
+    scripts = [*(docs / "demos").glob("*.py"), *(docs / "tutorials").glob("*.py")]
+    pages = [page for page in docs.rglob("*.md") if "_build" not in page.parts]
+    found = [
+        f"{page.relative_to(repository)}: {len(paragraph.split())} words: {paragraph[:60]}"
+        for page in [repository / "README.md", *pages, *scripts]
+        for paragraph in _paragraphs(_prose(page))
+        if len(paragraph.split()) > LONGEST
+    ]
+    assert not found, "\n".join(found)
+
+
 def test_no_private_words(repository):
     files = [repository / "README.md"]
     for folder, kinds in (("docs", ("md", "py")), ("symancf", ("py",)), ("codegen", ("py",))):
@@ -65,6 +107,77 @@ def test_no_private_words(repository):
             found += [
                 f"{path.relative_to(repository)}: {words}" for words in PRIVATE if words in text
             ]
+    assert not found, "\n".join(found)
+
+
+#: not in public docstrings, messages and `--help` either; the words that users know stand behind
+SAID = {
+    "is told": "a warning is issued",
+    "are told": "a warning is issued",
+    "told once": "with one warning",
+    "goes on": "continues",
+    "go on": "continue",
+    "gone on": "continued",
+    "let in": "ramped",
+    "lie in each other": "overlap",
+    "gives way": "buckles, yields",
+    "presses at once": "acts instantaneously",
+    "acts at once": "acts instantaneously",
+    "from nowhere": "unexplained",
+    "rigid motions are free": "unconstrained rigid-body modes",
+    "rigid motion is free": "unconstrained rigid-body mode",
+    "what holds": "supports",
+    "begin anew": "start again",
+    "made anew": "repeated",
+}
+
+
+def _messages(tree):
+    """Yield texts of a module that are no docstrings, parts of one joined: messages and help."""
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            constant = (part for part in node.values if isinstance(part, ast.Constant))
+            yield "{}".join(str(part.value) for part in constant)
+        elif (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+        ):
+            yield node.value
+
+
+def _public_docstrings(name, thing, seen):
+    """Yield names and docstrings of what `dir` shows, from a public name on."""
+    if id(thing) in seen or not getattr(thing, "__doc__", None):
+        return
+    seen.add(id(thing))
+    if inspect.ismodule(thing):
+        members = {member: getattr(thing, member) for member in getattr(thing, "__all__", ())}
+    elif isinstance(thing, type) and thing.__module__.startswith("symancf"):
+        members = {member: inspect.getattr_static(thing, member) for member in dir(thing)}
+    else:
+        members = {}
+    yield name, str(inspect.getdoc(thing))
+    for member, value in members.items():
+        if not member.startswith("_"):
+            value = getattr(value, "__func__", value)  # of a static or a class method
+            yield from _public_docstrings(f"{name}.{member}", value, seen)
+
+
+def test_docstrings_and_messages_have_the_words_of_users(modules):
+    texts = [(path.name, text) for path, tree in modules.items() for text in _messages(tree)]
+    seen = set()
+    for name in sa.__all__:
+        texts += _public_docstrings(name, getattr(sa, name), seen)
+    assert len(seen) > 300
+    found = []
+    for where, text in texts:
+        text = f" {' '.join(text.lower().split())} "
+        found += [f"{where}: {words!r}: {text}" for words in PRIVATE if words in text]
+        found += [
+            f"{where}: {words!r}, say {better!r}: {text}"
+            for words, better in SAID.items()
+            if re.search(rf"\b{words}\b", text)
+        ]
     assert not found, "\n".join(found)
 
 

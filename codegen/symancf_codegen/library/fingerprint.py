@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -13,6 +14,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.declare import PointLaw, Rule, Space
+from symancf_codegen.errors import CodegenError
 from symancf_codegen.functions import symbolic
 from symancf_codegen.modes import STANDARD
 
@@ -28,6 +30,25 @@ def _compiler_version() -> str:
 
 #: Taken when this is imported: files that are replaced later are not the code that runs.
 COMPILER_VERSION = _compiler_version()
+
+
+@cache
+def require_unchanged() -> None:
+    """Look, before stages 2 to 7 are imported, whether they are those of `COMPILER_VERSION`.
+
+    Raises
+    ------
+    CompileError : files of the compiler have been replaced since this process began.
+    """
+    found = _compiler_version()
+    if found != COMPILER_VERSION:
+        raise CodegenError(
+            "the files of the compiler of kernels have changed since this process began: start it "
+            "anew",
+            asked="compiler",
+            given=found,
+            possible=(COMPILER_VERSION,),
+        )
 
 
 class _Hasher:

@@ -13,8 +13,6 @@ from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import RIGID_AXES, RIGID_POINT, Block
 from ...assembly.resolved import JetRows, Resolved
 from ...errors import ParameterError
-from ...laws import weight_law
-from ...laws.turning import rigid_turning_laws
 from ...places.ends import End, frame_of, points_of, vector_rows
 from ...runtime import jit
 from ...values.arguments import text
@@ -61,10 +59,10 @@ class RigidBody(OneNode):
     mass : [kg]; None: a body without inertia.
     centre : centre of mass in the body's frame.
     inertia : J about the centre of mass in the axes of the body, (3, 3), or its diagonal (3,)
-        [kg m^2]; None: a point mass; generalized-alpha needs something that holds its
+        [kg m^2]; None: a point mass; generalized-alpha needs something that fixes its
         rotation.
-    velocity : of the body's origin, at the start of a motion [m/s].
-    spin : angular velocity at the start of a motion, in the axes of the ground [rad/s].
+    velocity : of the body's origin, at the start of dynamics [m/s].
+    spin : angular velocity at the start of dynamics, in the axes of the ground [rad/s].
     length : d, the distance of r_j from r_i; default: of the size of the body.
     name : shown in messages; by default bodies are counted.
 
@@ -80,9 +78,9 @@ class RigidBody(OneNode):
     >>> top = head.at((0.0, 0.0, 0.1))
     """
 
-    blocks = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
-    axes = ("x", "y", "z")
-    reactions = (0, 1, 2)
+    _blocks = (Block("position", 3), Block(RIGID_POINT, 3), Block(RIGID_AXES, 6, "direction"))
+    _dofs = ("x", "y", "z")
+    _reactions = (0, 1, 2)
 
     @former_arguments("RigidBody")
     def __init__(
@@ -105,9 +103,9 @@ class RigidBody(OneNode):
         self.origin = vector3(f"{what}: position", position)
         axes = frame_of(what, frame)
         self.frame: Array = np.eye(3) if axes is None else axes
-        self.moments: Inertia | None = None
+        self._moments: Inertia | None = None
         if mass is not None:
-            self.moments = inertia_of(what, mass, centre, inertia)
+            self._moments = inertia_of(what, mass, centre, inertia)
         elif inertia is not None:
             raise ParameterError(
                 f"{what} has an inertia, but no mass: give mass=...", asked="mass", given=None
@@ -118,13 +116,13 @@ class RigidBody(OneNode):
         )
         size = self._own_length() if length is None else length
         self.length = float(shapes.size_of(f"{what}: length", size, 1, "number"))
-        self.shape = shape or shapes.equivalent(self.moments, self.length)
+        self._shape = shape or shapes.equivalent(self._moments, self.length)
         self.parameters: dict[str, Value] = {}
 
     @property
-    def has_inertia(self) -> bool:
+    def _has_inertia(self) -> bool:
         """Whether something resists a rotation about the centre of mass."""
-        m = self.moments
+        m = self._moments
         if m is None:
             return False
         own = m.second - np.outer(m.first, m.first) / m.mass
@@ -132,14 +130,14 @@ class RigidBody(OneNode):
 
     def _own_length(self) -> float:
         """Radius of gyration about the origin: a length of the size of the body."""
-        if self.moments is None:
+        if self._moments is None:
             return 1.0
-        square = float(np.trace(self.moments.second)) / self.moments.mass
+        square = float(np.trace(self._moments.second)) / self._moments.mass
         return float(np.sqrt(square)) if square > 0.0 else 1.0
 
     def __repr__(self) -> str:
         x, y, z = self.origin
-        mass = f"{self.moments.mass:g} kg" if self.moments else "no mass"
+        mass = f"{self._moments.mass:g} kg" if self._moments else "no mass"
         return f"RigidBody {self.name!r} at ({x:g}, {y:g}, {z:g}), {mass}"
 
     # ---- shapes ---------------------------------------------------------------------------------
@@ -245,65 +243,68 @@ class RigidBody(OneNode):
         """
         return RigidPoint(self, point, frame)
 
-    def holding(self, end: End) -> RigidPoint:
+    def _holding(self, end: End) -> RigidPoint:
         """Return the points of this body that coincide with the places of another end."""
         return RigidPoint(self, end)
 
     @property
     def mass(self) -> float:
         """The mass [kg], 0 without inertia."""
-        return self.moments.mass if self.moments else 0.0
+        return self._moments.mass if self._moments else 0.0
 
     @property
     def _weighs(self) -> bool:
         """Whether it has a mass."""
-        return self.mass > 0.0
+        return self._moments is not None
 
     @property
     def centre(self) -> RigidPoint:
         """The place of the centre of mass; without mass that of the origin."""
-        return self.at(self.moments.centre if self.moments else (0.0, 0.0, 0.0))
+        return self.at(self._moments.centre if self._moments else (0.0, 0.0, 0.0))
 
     # ---- what a system asks of a body -----------------------------------------------------------
     @property
     def extent(self) -> float:
         """Twice the largest distance of what is drawn, or of r_j, from the origin."""
-        return 2.0 * max(self.length, self.shape.reach)
+        return 2.0 * max(self.length, self._shape.reach)
 
     def bind(self, layout: Layout) -> RigidBinding:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
-        own = layout.register(self, RigidBinding(self, layout))
+        places = np.concatenate([self.origin, self.frame.T.ravel()]).tolist()
+        values = {f"place{k + 1}": x for k, x in enumerate(places)}
+        values |= self._moments.values() if self._moments else {}
+        own = layout.register(self, RigidBinding(self, layout, kinetic_law(), values))
         conditions = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{own.name}")
         own.rigidity = layout.bind(conditions)
         return own
 
-    def offsets(self, configuration: Configuration, vertices: Integers) -> Ints32:
+    def _offsets(self, configuration: Configuration, vertices: Integers) -> Ints32:
         """Return the local offsets (k, 4) of r_i, r_j, u and v at local `vertices` (k,)."""
         numbering = configuration.numbering
-        blocks = [numbering.block(block.name) for block in self.blocks]
+        blocks = [numbering.block(block.name) for block in self._blocks]
         i, j, u = (numbering.offset[vertices, b] for b in blocks)
         return np.asarray(np.stack([i, j, u, u + 3], axis=1))
 
     # ---- what supports ask ----------------------------------------------------------------------
-    def motion(
+    def _motion(
         self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
         """Return the motion of the frame: displacement of its origin, and R - 1 as gradient."""
-        if gradient is not None and len(held) < self.size:
-            names = " and ".join(self.axes[a] for a in held)
+        if gradient is not None and len(held) < self._size:
+            names = " and ".join(self._dofs[a] for a in held)
             raise ParameterError(
                 f"{name}: gradient= prescribes the rotation of a body, which dofs={names} leaves "
                 "free",
                 asked="gradient",
-                given=[self.axes[a] for a in held],
+                given=[self._dofs[a] for a in held],
             )
         return Motion(name, displacement, gradient, rotation=True)
 
-    def moved(self, u: Array, G: Array) -> Array:
+    def _moved(self, u: Array, G: Array) -> Array:
         """Return the changes (times, 12) of r_i, r_j, u and v after a motion of the frame."""
-        return self.natural(u, np.broadcast_to(G @ self.frame, (len(u), 3, 3)))
+        return self._natural(u, np.broadcast_to(G @ self.frame, (len(u), 3, 3)))
 
-    def natural(self, origin: Array, axes: Array) -> Array:
+    def _natural(self, origin: Array, axes: Array) -> Array:
         """Return the coordinates (..., 12) r_i, r_j, u and v of a frame, (..., 3) and axes."""
         first, second, third = (axes[..., k] for k in range(3))
         return np.concatenate([origin, origin + self.length * first, second, third], axis=-1)
@@ -312,7 +313,7 @@ class RigidBody(OneNode):
     @in_system
     def coordinates(self, system: Configuration, vector: Array) -> Array:
         """Return the 12 values (..., 4, 3) of a local vector, on every rank (collective)."""
-        values = self.node(system, vector)
+        values = self._node(system, vector)
         return values.reshape(*values.shape[:-1], 4, 3)
 
     @in_system
@@ -361,7 +362,7 @@ class RigidBinding(NodeBinding):
         local = self.local_vertices(configuration)
         configuration.points[local] = self.body.origin
         if len(local):
-            natural = self.body.natural(self.body.origin, self.body.frame)
+            natural = self.body._natural(self.body.origin, self.body.frame)
             configuration.reference[self.here(configuration)] = natural
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
@@ -381,36 +382,13 @@ class RigidBinding(NodeBinding):
         uniform: Mapping[str, Value],
         rates: bool = False,
     ) -> Piece:
-        assert self.body.moments is not None
-        name = f"{what}:{self.name}"
+        """Return a kernel on r_i and the axes, combinations of the coordinates of the node."""
         entities = self.rigidity.entities
         asked = [(0, "value"), *((0, axis) for axis in AXES)]
         jets = entities.jets(configuration, asked, asked if rates else ())
         kernel = jit.points(law, configuration.comm)
-        places = np.concatenate([self.body.origin, self.body.frame.T.ravel()])
-        values = {f"place{k + 1}": places[k : k + 1] for k in range(12)}
-        return entities.piece(
-            name, kernel, role, uniform, values | self.body.moments.values(), jets
-        )
-
-    def inertia(self, configuration: Configuration) -> list[Piece]:
-        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
-        if self.body.moments is None:
-            return []
-        return [self._own_piece(configuration, "inertia", kinetic_law(), "inertia", {})]
-
-    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
-        """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
-        law = weight_law("rigid_weight", kinetic_law())
-        return self._own_piece(configuration, "gravity", law, "potential", uniform)
-
-    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
-        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
-        potential, forces = rigid_turning_laws(kinetic_law())
-        return [
-            self._own_piece(configuration, "centrifugal", potential, "potential", uniform),
-            self._own_piece(configuration, "coriolis", forces, "inertia", uniform, rates=True),
-        ]
+        values = {name: np.array([value]) for name, value in self.values.items()}
+        return entities.piece(f"{what}:{self.name}", kernel, role, uniform, values, jets)
 
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
@@ -490,7 +468,7 @@ class RigidPoint(End):
         else:
             axis = self.body.frame.T @ self.reference_frame[:, int(jet.removeprefix("axis"))]
             c = np.tile(axis, (places.size, 1))
-        offsets = self.body.offsets(configuration, vertices[:, 0])
+        offsets = self.body._offsets(configuration, vertices[:, 0])
         values = c[:, [0, 0, 1, 2]]
         values[:, :2] /= -self.body.length, self.body.length
         values[:, 0] += float(jet == "value")

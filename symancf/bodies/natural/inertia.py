@@ -41,11 +41,11 @@ class Inertia:
         """The centre of mass (3,)."""
         return self.first / self.mass
 
-    def values(self) -> dict[str, Array]:
-        """Return the parameters of `kinetic_law`, each (1,)."""
+    def values(self) -> dict[str, float]:
+        """Return the parameters of `kinetic_law`."""
         named = {"m": self.mass} | {f"S{k + 1}": self.first[k] for k in range(3)}
         named |= {f"P{k + 1}{l + 1}": self.second[k, l] for k, l in PAIRS}
-        return {name: np.array([float(value)]) for name, value in named.items()}
+        return {name: float(value) for name, value in named.items()}
 
 
 def inertia_of(what: str, mass: float, centre: npt.ArrayLike, J: npt.ArrayLike | None) -> Inertia:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,26 +16,20 @@ from symancf_codegen.declare import KernelParameter, PointLaw
 from ...arrays import Array, Ints32
 from ...assembly.configuration import Configuration, Layout, in_system
 from ...assembly.numbering import ANGLE, POSITION, Block
-from ...assembly.piece import Jets, Piece
 from ...assembly.resolved import JetRows, Resolved
 from ...errors import ConstraintError, ParameterError, argument
-from ...laws import weight_law
-from ...laws.turning import planar_turning_laws
-from ...mesh.partition import Family
 from ...places.ends import End, Ground, Symbols, frame_of
-from ...runtime import jit
 from ...values.arguments import name_or
-from ...values.motion import Motion
-from ...values.parameter import cached_answer, call, label, reals
+from ...values.parameter import label, reals
 from ...values.spellings import advise, former_arguments
-from ..node import NodeBinding, OneNode
+from ..node import NodeBinding, OneNode, motion_of_each
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from ...assembly.piece import Role
+    from ...assembly.piece import Piece
     from ...assembly.protocol import SupportBinding
-    from ...values.motion import Displacement, Gradient
+    from ...values.motion import Displacement, Gradient, Motion
     from ...values.parameter import Value
 
 COORDINATES = ("x", "y", "theta")
@@ -99,8 +93,8 @@ class PlanarBody(OneNode):
     mass : [kg]; None: a body without inertia.
     centre : centre of mass (sx, sy) in the body's frame.
     inertia : about the centre of mass [kg m^2]; 0: a point mass, which nothing can spin up.
-    velocity : (vx, vy) of the body's origin, at the start of a motion [m/s].
-    spin : angular velocity at the start of a motion [rad/s].
+    velocity : (vx, vy) of the body's origin, at the start of dynamics [m/s].
+    spin : angular velocity at the start of dynamics [rad/s].
 
     Examples
     --------
@@ -114,9 +108,9 @@ class PlanarBody(OneNode):
     is given and returned refers to the body's frame and its origin.
     """
 
-    blocks = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
-    axes = COORDINATES
-    reactions = (0, 1, 5)
+    _blocks = (Block(POSITION, 2), Block(ANGLE, 1, "angle"))
+    _dofs = COORDINATES
+    _reactions = (0, 1, 5)
 
     @former_arguments("PlanarBody")
     def __init__(
@@ -140,14 +134,14 @@ class PlanarBody(OneNode):
                 asked="position",
                 given=position,
             )
-        self.reference: Array = np.append(given, np.zeros(3 - given.size))
+        self._reference: Array = np.append(given, np.zeros(3 - given.size))
         self.mass, self.inertia_about_centre = self._mass(mass, inertia)
         what = f"planar body {self.name!r}"
         self.centre = _pair(f"{what}: centre", centre)
         self.velocity = _pair(f"{what}: velocity", velocity)
         self.spin = _number(f"{what}: spin", spin, "a finite number")
         # from the node, the centre of mass, to the origin; directions of the ground, reference
-        self.offset: Array = -rotation(self.reference[2]) @ self.centre
+        self._offset: Array = -rotation(self._reference[2]) @ self.centre
         self.parameters: dict[str, Value] = {}
 
     def _mass(self, mass: float | None, inertia: float) -> tuple[float, float]:
@@ -163,7 +157,7 @@ class PlanarBody(OneNode):
         return float(m), float(J)
 
     def __repr__(self) -> str:
-        x, y, theta = self.reference
+        x, y, theta = self._reference
         return f"PlanarBody {self.name!r} at ({x:g}, {y:g}), {theta:g} rad"
 
     def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> PlanarPoint:
@@ -174,7 +168,7 @@ class PlanarBody(OneNode):
         """
         return PlanarPoint(self, point, frame)
 
-    def holding(self, end: End) -> PlanarPoint:
+    def _holding(self, end: End) -> PlanarPoint:
         """Return the point of this body that coincides with the one place of another end."""
         return PlanarPoint(self, end)
 
@@ -197,10 +191,15 @@ class PlanarBody(OneNode):
 
     def bind(self, layout: Layout) -> PlanarBinding:
         """Announce the node and its blocks of coordinates."""
-        return PlanarBinding(self, layout)
+        at = self._reference[:2] - self._offset  # of the node, the centre of mass
+        values = {"place1": float(at[0]), "place2": float(at[1])}
+        values |= {"m": self.mass, "J": self.inertia_about_centre}
+        own = PlanarBinding(self, layout, kinetic_law(), values)
+        own.announce(layout)
+        return own
 
     # ---- what supports ask ----------------------------------------------------------------------
-    def motion(
+    def _motion(
         self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
         """Return the motion (ux, uy, phi) of the frame: one value for each coordinate held."""
@@ -209,25 +208,6 @@ class PlanarBody(OneNode):
                 f"{name}: a planar body has no slopes for gradient=",
                 asked="gradient",
                 given=gradient,
-            )
-        given: Any = displacement
-        values: list[Any] = [0.0] * len(held)
-        if callable(given) and len(held) > 1:
-
-            def all_of(t: float) -> Array:
-                asked = partial(call, name, given, t)
-                return cached_answer(all_of, t, lambda: np.array(asked(), dtype=float).ravel())
-
-            values = [lambda t, k=k: all_of(t)[k] for k in range(len(held))]
-        elif given is not None:
-            values = list(given) if np.ndim(given) else [given]
-        if len(values) != len(held):
-            names = ", ".join(COORDINATES[a] for a in held)
-            raise ParameterError(
-                f"{name}: displacement has {len(values)} values for the coordinates {names}",
-                asked="displacement",
-                given=values,
-                possible=[COORDINATES[a] for a in held],
             )
         if self.centre.any() and held not in ([2], [0, 1, 2]):
             raise ParameterError(
@@ -238,15 +218,14 @@ class PlanarBody(OneNode):
                 given=[COORDINATES[a] for a in held],
                 possible=("theta", "all"),
             )
-        every = dict(enumerate([0.0] * 3)) | dict(zip(held, values, strict=True))
-        return Motion(name, list(every.values()), None, axes=COORDINATES)
+        return motion_of_each(name, held, COORDINATES, displacement)
 
-    def moved(self, u: Array, G: Array) -> Array:
+    def _moved(self, u: Array, G: Array) -> Array:
         """Return (times, 3): (ux, uy, phi) of the node when those of the frame are u (times, 3)."""
-        if not self.offset.any():
+        if not self._offset.any():
             return u
         turns = rotations(u[:, 2]) - np.eye(2)
-        return np.concatenate([u[:, :2] - turns @ self.offset, u[:, 2:]], axis=1)
+        return np.concatenate([u[:, :2] - turns @ self._offset, u[:, 2:]], axis=1)
 
     # ---- results --------------------------------------------------------------------------------
     @in_system
@@ -257,21 +236,21 @@ class PlanarBody(OneNode):
     @in_system
     def displacement(self, system: Configuration) -> Array:
         """Return the present (ux, uy, phi) of the origin, on every rank (collective)."""
-        u = self.node(system)
-        u[..., :2] += (rotations(u[..., 2]) - np.eye(2)) @ self.offset
+        u = self._node(system)
+        u[..., :2] += (rotations(u[..., 2]) - np.eye(2)) @ self._offset
         return u
 
     @in_system
     def rate(self, system: Configuration) -> Array:
         """Return the present (vx, vy, omega) of the origin, on every rank (collective)."""
-        v, phi = self.node(system, system.rate), self.node(system)[2]
-        v[:2] += v[2] * turned(rotation(phi) @ self.offset)
+        v, phi = self._node(system, system.rate), self._node(system)[2]
+        v[:2] += v[2] * turned(rotation(phi) @ self._offset)
         return v
 
     @in_system
     def position(self, system: Configuration) -> Array:
         """Return the present (x, y, theta), on every rank (collective)."""
-        return np.asarray(self.reference + self.displacement(system))
+        return np.asarray(self._reference + self.displacement(system))
 
 
 class PlanarBinding(NodeBinding):
@@ -279,82 +258,25 @@ class PlanarBinding(NodeBinding):
 
     body: PlanarBody
 
-    def __init__(self, body: PlanarBody, layout: Layout) -> None:
-        super().__init__(body, layout)
-        mine = np.zeros(1 if layout.comm.rank == 0 else 0, dtype=np.int64)
-        vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
-        layout.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
-
     def build_reference(
         self, configuration: Configuration, supports: Sequence[SupportBinding]
     ) -> None:
         """Put the node where the body's centre of mass is (without mass: its origin)."""
         local = self.local_vertices(configuration)
-        configuration.points[local, :2] = self.body.reference[:2] - self.body.offset
+        configuration.points[local, :2] = self.body._reference[:2] - self.body._offset
         configuration.reference[self.here(configuration)] = (
-            [*configuration.points[local[0], :2], self.body.reference[2]] if len(local) else []
+            [*configuration.points[local[0], :2], self.body._reference[2]] if len(local) else []
         )
 
     def pieces(self, configuration: Configuration) -> list[Piece]:
         """A rigid body has no strain energy."""
         return []
 
-    def _own_piece(
-        self,
-        configuration: Configuration,
-        law: PointLaw,
-        role: Role,
-        uniform: Mapping[str, Value],
-        rates: bool = False,
-    ) -> Piece:
-        """Return a kernel on (ux, uy, phi) of the node, and on their rates."""
-        here, local = self.here(configuration), self.local_vertices(configuration)
-        n, jets = len(local), 6 if rates else 3
-        values = {"m": self.body.mass, "J": self.body.inertia_about_centre}
-        at = self.body.reference[:2] - self.body.offset
-        values |= {"place1": float(at[0]), "place2": float(at[1])}
-        kernel = jit.points(law, configuration.comm)
-        cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
-        zero = np.zeros(jets * n, dtype=np.int32)
-        coordinate = np.concatenate([here, ~here]) if rates else here
-        return Piece(
-            name=f"{'gravity' if role == 'potential' else role}:{self.name}",
-            kernel=kernel,
-            role=role,
-            uniform=dict(uniform),
-            cell=cell,
-            owned=local < configuration.numbering.owned_vertices,
-            vertices=local,
-            vertex_start=np.arange(n + 1, dtype=np.int32),
-            entities=Jets(
-                zero, np.tile(np.arange(jets, dtype=np.int32), n), coordinate, zero, 1.0 + zero
-            ),
-        )
-
-    def inertia(self, configuration: Configuration) -> list[Piece]:
-        """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
-        if not self.body.mass:
-            return []
-        return [self._own_piece(configuration, kinetic_law(), "inertia", {})]
-
-    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
-        """Return the potential of the weight, with ``g1, g2`` [m/s^2]."""
-        law = weight_law("planar_weight", kinetic_law(), 2)
-        return self._own_piece(configuration, law, "potential", uniform)
-
-    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
-        """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
-        potential, forces = planar_turning_laws(kinetic_law())
-        return [
-            self._own_piece(configuration, potential, "potential", uniform),
-            self._own_piece(configuration, forces, "inertia", uniform, rates=True),
-        ]
-
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
         here = self.here(configuration)
         if len(here):
-            arm = rotation(configuration.state[here[2]]) @ self.body.offset
+            arm = rotation(configuration.state[here[2]]) @ self.body._offset
             rate[here] = *(self.body.velocity - self.body.spin * turned(arm)), self.body.spin
 
 
@@ -378,16 +300,16 @@ class PlanarPoint(End):
             what = f"a point of planar body {body.name!r}"
             given = _pair(what, point, "coordinates in the frame of the body")
             self.local = given
-            arm = rotation(body.reference[2]) @ given
-            self.arm: Array = arm + body.offset  # from the node, directions of the reference
-            self.X: Array = np.append(body.reference[:2] + arm, 0.0)[None]
+            arm = rotation(body._reference[2]) @ given
+            self.arm: Array = arm + body._offset  # from the node, directions of the reference
+            self.X: Array = np.append(body._reference[:2] + arm, 0.0)[None]
         axes = frame_of(f"planar body {body.name!r}", frame)
         self.frame = None if axes is None else self._turned @ axes
 
     @property
     def _turned(self) -> Array:
         turned = np.eye(3)
-        turned[:2, :2] = rotation(self.body.reference[2])
+        turned[:2, :2] = rotation(self.body._reference[2])
         return turned
 
     @property
@@ -400,7 +322,7 @@ class PlanarPoint(End):
         if jet in ("value", "arm"):
             return places.X if jet == "value" else places.within
         if jet == "angle":
-            return np.tile(self.body.reference[2:] * np.eye(3)[0], (places.size, 1))
+            return np.tile(self.body._reference[2:] * np.eye(3)[0], (places.size, 1))
         axis = self.reference_frame[:, int(jet.removeprefix("axis"))]
         return np.tile(axis, (places.size, 1))
 
@@ -430,13 +352,13 @@ class PlanarPoint(End):
                 possible=(1,),
             )
         given = given.everywhere(layout.comm)
-        arm = given.X[0, :2] - self.body.reference[:2]
-        X = np.append(self.body.reference[:2] + arm, 0.0)[None]
-        return Resolved(X, vertices, np.append(arm + self.body.offset, 0.0)[None], given=given)
+        arm = given.X[0, :2] - self.body._reference[:2]
+        X = np.append(self.body._reference[:2] + arm, 0.0)[None]
+        return Resolved(X, vertices, np.append(arm + self.body._offset, 0.0)[None], given=given)
 
     def attached(self, places: Resolved) -> tuple[PlanarBody, Array]:
         """Return the body, and the point (1, 2) from its origin."""
-        return self.body, places.within[:, :2] - self.body.offset
+        return self.body, places.within[:, :2] - self.body._offset
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -455,15 +377,15 @@ class PlanarPoint(End):
 
     def displacement(self, configuration: Configuration) -> Array:
         """Return the displacement (..., 1, 3) of the point, on every rank (collective)."""
-        u, arm = self.body.node(configuration), self._arm(configuration)
+        u, arm = self.body._node(configuration), self._arm(configuration)
         moved = u * (1.0, 1.0, 0.0)
         moved[..., :2] += (rotations(u[..., 2]) - np.eye(2)) @ arm
         return np.asarray(moved[..., None, :])
 
     def velocity(self, configuration: Configuration) -> Array:
         """Return the velocity (1, 3) of the point, on every rank (collective)."""
-        v = self.body.node(configuration, configuration.rate)
-        phi, arm = self.body.node(configuration)[2], self._arm(configuration)
+        v = self.body._node(configuration, configuration.rate)
+        phi, arm = self.body._node(configuration)[2], self._arm(configuration)
         return np.append(v[:2] + v[2] * turned(rotation(phi) @ arm), 0.0)[None]
 
     def _arm(self, configuration: Configuration) -> Array:

@@ -45,14 +45,14 @@ class PlanarClamp(Constraint):
             )
         if not isinstance(body, PlanarBody | Ground):
             raise ConstraintError(
-                f"{name}: clamp holds a cable at a planar body or at sa.ground, not {body!r}",
+                f"{name}: clamp fixes a cable to a planar body or at sa.ground, not {body!r}",
                 asked="b",
                 given=body,
                 possible=("PlanarBody", "Ground"),
             )
         self.body = body
         if isinstance(body, PlanarBody):
-            super().__init__(_clamp_planar, place, body.holding(place), name=name)
+            super().__init__(_clamp_planar, place, body._holding(place), name=name)
         else:
             super().__init__(_clamp_ground, place, name=name)
 

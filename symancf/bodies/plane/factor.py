@@ -124,7 +124,7 @@ class DisplacementControl(VirtualWork):
             )
         start = 0.0
         if displacement is None:
-            frame = [*place.X[0, :2], place.body.reference[2]]
+            frame = [*place.X[0, :2], place.body._reference[2]]
             start = float(frame[COORDINATES.index(coordinate)])
         given = position if displacement is None else displacement
         super().__init__(

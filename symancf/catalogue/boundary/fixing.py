@@ -49,7 +49,7 @@ def fix(
     =====================  =========================================================================
 
     Edges that meet at less than the body's smoothing angle are one smooth line with one tangent
-    at each node; where they meet at more, both slopes are held.
+    at each node; where they meet at more, both slopes are fixed.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def fix(
     Returns
     -------
     Support : a term. `Support.reaction` has force and moment of
-        the support after a solution; ``print`` tells what it holds.
+        the support after a solution; ``print`` shows what it fixes.
 
     Raises
     ------
@@ -86,8 +86,8 @@ def fix(
 
     Notes
     -----
-    Coordinates are eliminated; slopes are stored along the edges that supports hold. Where the
-    held component of a tangent or normal is along no axis of space, it is held by a multiplier.
+    Coordinates are eliminated; slopes are stored along the edges that supports fix. Where the
+    fixed component of a tangent or normal is along no axis of space, a multiplier fixes it.
 
     Examples
     --------

@@ -139,7 +139,7 @@ def _at_nodes(who: str, element: Element, name: str, here: NodesHere, basis: Arr
             else "the slopes there are stored in other directions, for another support"
         )
         raise MeshError(
-            f"{who}: {name!r} cannot be held at the node ({x[0]:g}, {x[1]:g}, {x[2]:g}): {why}",
+            f"{who}: {name!r} cannot be fixed at the node ({x[0]:g}, {x[1]:g}, {x[2]:g}): {why}",
             asked="dofs",
             given=name,
         )

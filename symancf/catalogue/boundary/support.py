@@ -182,25 +182,26 @@ class FrameSupport(Support):
         displacement: Displacement,
         gradient: Gradient,
     ) -> None:
-        asked = set(chosen_dofs(name, dofs, ("clamp", "all", "position", *body.axes)))
+        asked = set(chosen_dofs(name, dofs, ("clamp", "all", "position", *body._dofs)))
         if not asked:
             raise ParameterError(
                 f"{name}: dofs is empty, so that nothing is fixed", asked="dofs", given=()
             )
         self.offsets = [
             a
-            for a, axis in enumerate(body.axes)
+            for a, axis in enumerate(body._dofs)
             if axis in asked or ("position" in asked and axis in AXES)
         ]
         if {"clamp", "all"} & asked:
-            self.offsets = list(range(body.size))
-        super().__init__(name, body, body.motion(name, self.offsets, displacement, gradient))
+            self.offsets = list(range(body._size))
+        super().__init__(name, body, body._motion(name, self.offsets, displacement, gradient))
 
     def describe(self) -> str:
         """Tell what is held, in words."""
-        if len(self.offsets) == self.body.size:
+        if len(self.offsets) == self.body._size and self.body._turns:
             return "the whole body, position and rotation"
-        return f"{' and '.join(self.body.axes[a] for a in self.offsets)} of its frame"
+        names = " and ".join(self.body._dofs[a] for a in self.offsets)
+        return f"{names} of its frame" if self.body._turns else names
 
     def bind(self, layout: Layout) -> FrameSupportBinding:
         """Return what it is in a system: it brings nothing."""
@@ -209,11 +210,11 @@ class FrameSupport(Support):
     def _middle(self, system: Configuration) -> Array:
         """Return the present place (3,) of the body's origin (collective)."""
         place = self.body.position(system)
-        return place * (1.0, 1.0, 0.0) if "theta" in self.body.axes else place
+        return place * (1.0, 1.0, 0.0) if "theta" in self.body._dofs else place
 
     def _former(self, total: Array) -> Array:
         """Return the force, of a planar body force and moment, (Fx, Fy, M)."""
-        return np.asarray(total[..., list(self.body.reactions)])
+        return np.asarray(total[..., list(self.body._reactions)])
 
 
 class FrameSupportBinding(BasicSupportBinding):
@@ -232,5 +233,5 @@ class FrameSupportBinding(BasicSupportBinding):
         """Return the values (times, n) of these coordinates, none where the body is not."""
         support, motion = self.term, self.term.motion
         G = np.array([motion.G(self.X, t)[0] for t in (times if motion.turns else times[:1])])
-        q = support.body.moved(motion.course(self.X, times)[:, 0], G)
+        q = support.body._moved(motion.course(self.X, times)[:, 0], G)
         return np.asarray(q[:, support.offsets[: len(self.offsets)]])

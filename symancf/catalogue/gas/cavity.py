@@ -91,7 +91,7 @@ class Cavity(OneProcess, Displayable):
     tangent symmetric, the resultant zero. The faces z = +-thickness/2 are not where walls meet at
     a kink (they overlap there), nor those of thin plates, whose normals are continuous at nodes
     only. Nor are facets of solids beside plates, whose edges are straight on one side and cubic
-    on the other. The defect is told by a warning and `closure`, and p acts by its virtual work.
+    on the other. A warning and `closure` report the defect, and p acts by its virtual work.
 
     Examples
     --------

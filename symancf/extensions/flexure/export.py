@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from symancf import SymancfError
+
 from ..interface import (
     Configuration,
-    SymancfError,
     discrete_system,
     evaluate,
     kernel_headers,

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from symancf import ConstraintError, Parameter, ParameterError, PlanarBody
+
 from ..interface import (
     Array,
     Configuration,
-    ConstraintError,
     Displayable,
     Entities,
     Ground,
     Ints,
     Kernel,
     OneProcess,
-    Parameter,
-    ParameterError,
-    PlanarBody,
     PlanarPoint,
     Scalar,
     arguments,
@@ -285,7 +283,7 @@ class Flexure(OneProcess, Displayable):
     def coordinates(self, system: Configuration) -> Array:
         """Return (ux, uy, phi) of the nodes of bodies a and b, (6,); zero for the ground."""
         both = [
-            p.body.node(system) if isinstance(p, PlanarPoint) else np.zeros(3) for p in self.ends
+            p.body._node(system) if isinstance(p, PlanarPoint) else np.zeros(3) for p in self.ends
         ]
         return np.concatenate(both)
 
@@ -299,7 +297,7 @@ class Flexure(OneProcess, Displayable):
         both = self._forces(system)
         for f, place in zip(both, self.ends, strict=True):
             if isinstance(place, PlanarPoint):
-                lever = rotation(place.body.node(system)[2]) @ place.body.offset
+                lever = rotation(place.body._node(system)[2]) @ place.body._offset
                 f[2] -= turned(lever) @ f[:2]
         return both
 

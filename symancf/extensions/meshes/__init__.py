@@ -13,7 +13,9 @@ from .round import Round, build
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..interface import Array, Mesh
+    from symancf import Mesh
+
+    from ..interface import Array
     from .round import RoundMesh
 
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..interface import CELLS, MEMORY, Array, Cell, Ints, Mesh, MeshError, joined
+from symancf import Mesh, MeshError
+
+from ..interface import CELLS, MEMORY, Array, Cell, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +55,9 @@ class _Joined:
 
     def on(self, region: str) -> Ints:
         """Return the points of a region."""
-        return np.unique(joined([r.ravel() for r in self.sides.get(region, {}).values()], np.int64))
+        sides = [s.ravel() for s in self.sides.get(region, {}).values()]
+        found: Ints = np.unique(np.concatenate([np.zeros(0, np.int64), *sides]))
+        return found
 
     def with_image(self, axis: int, kind: str) -> _Joined:
         """Return it with its image in the plane across an axis, whose cells are turned over."""

@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..interface import CELLS, Array, Cell, MeshError, ParameterError, arguments, label, reals
+from symancf import MeshError, ParameterError
+
+from ..interface import CELLS, Array, Cell, arguments, label, reals
 from .blocks import Arrays, MeshBlock, assemble
 
 if TYPE_CHECKING:

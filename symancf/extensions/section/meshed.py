@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..interface import CELLS, MeshError, together
+from symancf import MeshError
+
+from ..interface import CELLS, together
 
 if TYPE_CHECKING:
-    from ..interface import Region
+    from symancf import Region
+
     from .outline import Triangles
 
 

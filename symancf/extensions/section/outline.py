@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..interface import Array, Ints, Mask, ParameterError, label, reals
+from symancf import ParameterError
+
+from ..interface import Array, Ints, Mask, label, reals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..interface import Field, ParameterError, argument, arguments, call, label, reals, together
+from symancf import Field, ParameterError
+
+from ..interface import argument, arguments, call, label, reals, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-    from ..interface import Array, Region
+    from symancf import Region
+
+    from ..interface import Array
     from .outline import Triangles
 
 Pair = tuple[float, float]
@@ -34,8 +38,8 @@ class Section:
     I2, I3 : second moments :math:`I_2 = \int z^2\,\mathrm dA`, of bending about axis 2, and
         :math:`I_3 = \int y^2\,\mathrm dA` [m^4]; y and z are measured along axes 2 and 3.
     J : torsion constant of Saint-Venant [m^4]; G J is the stiffness of a rod whose sections warp
-        freely. Rods have no coordinate of warping: where a clamp holds an open thin section they
-        are too soft.
+        freely. Rods have no coordinate of warping: where a clamp restrains the warping of an open
+        thin section they are too soft.
     kind : ``"circle"``, ``"tube"``, ``"rectangle"``: what the shear factors of Cowper are known
         for; ``"own"``: those of the energy are; ``"given"``: none.
     ratio : of a tube, inner over outer radius.
@@ -44,7 +48,7 @@ class Section:
         whose ends may not twist is stiffer than its EI tells; both are honoured.
     centroid : where in the drawing of an own shape the centroid, and so the axis of the rod, is.
     warping : :math:`\int \omega^2\,\mathrm dA` about the shear centre [m^6], None: not known. It
-        is told alone: of a beam of length L held against warping, more than
+        is information only: of a beam of length L restrained against warping, more than
         :math:`\sqrt{E\,\Gamma/(G J)}` from its ends twists as if it was not.
     compliance : integrals of own shapes from which shear stiffness follows, in powers of
         :math:`\nu/2(1+\nu)`, of axes 22, 23, 33 each.

@@ -31,7 +31,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..interface import CELLS, Array, Ints, ParameterError, gauss
+from symancf import ParameterError
+
+from ..interface import CELLS, Array, Ints, gauss
 from .outline import Triangles, bisected, numbered
 
 if TYPE_CHECKING:

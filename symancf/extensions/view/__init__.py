@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
+from symancf import SymancfError
+
 from ..interface import (
     WIDTH,
     Diagram,
     Image,
-    SymancfError,
     arguments,
     direction,
     image_path,
@@ -32,7 +33,8 @@ from .surface import surface_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..interface import Samples
+    from symancf.output import Samples
+
     from .surface import DrawnSurface
 
 __all__ = ["Diagram", "Scene", "animate", "draw_film", "regions", "render", "show", "write_film"]
@@ -79,9 +81,9 @@ def render(
         it are grey; where all do it is an error (without displacements all are grey).
     directions : a symmetric tensor among point or cell data, ``"cauchy"``, whose principal values
         are drawn as crosses of lines along their directions: red where positive (tension), blue
-        where negative, as long as they are large; the longest is told below where ``field=None``.
-        What is below 4 % of it is not drawn. ``S`` and ``E_gl`` have the directions of the
-        reference: ``sa.sample(..., reference=True)``.
+        where negative, as long as they are large; the value of the longest is written below where
+        ``field=None``. What is below 4 % of it is not drawn. ``S`` and ``E_gl`` have the directions
+        of the reference: ``sa.sample(..., reference=True)``.
     title, label : Headline, and name of the field at the colour bar (default `field`).
     unit : unit of the field, default that of the samples; of "m", "N", "Pa" and others of the SI
         the colour bar counts in mm, kN, MPa, ...
@@ -97,7 +99,7 @@ def render(
     width : of the picture [inch at 200 dots per inch]; the default is that of a page of a journal.
     engine : "vtk" (pyvista, in a process of its own), "matplotlib", or "auto": the first of them
         that works.
-    comm : ranks that hold the samples, default all; rank 0 draws. `MPI.COMM_SELF` where one rank
+    comm : ranks that have the samples, default all; rank 0 draws. `MPI.COMM_SELF` where one rank
         has everything.
 
     Returns

@@ -11,18 +11,10 @@ from typing import cast
 import numpy as np
 from mpi4py import MPI
 
-from ..interface import (
-    Array,
-    Samples,
-    Series,
-    Shape,
-    SymancfError,
-    arguments,
-    film_path,
-    read_state,
-    states,
-    together,
-)
+from symancf import SymancfError
+from symancf.output import Samples, Series, read_state, states
+
+from ..interface import Array, Shape, arguments, film_path, together
 from .film import Image, need_writer, pixels, write_frames
 from .picture import ENGINES, Picture, value_range
 from .scene import Scene, gathered, require_field, unit_of
@@ -57,7 +49,7 @@ def animate(
 ) -> Path:
     """Draw states of deformed bodies, coloured by a field, as a GIF or an MPEG-4. Collective.
 
-    The camera stands still and sees all states, and one scale of colours holds for all.
+    The camera is fixed and sees all states, which share one scale of colours.
 
     Parameters
     ----------

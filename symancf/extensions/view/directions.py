@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..interface import SymancfError, closest
+from symancf import SymancfError
+
+from ..interface import closest
+from .surface import NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..interface import Array, Ints, Samples
+    from symancf.output import Samples
+
+    from ..interface import Array, Ints
     from .surface import DrawnSurface
 
 MAX_CROSSES = 800  # faces, each of which has its cross; of more
@@ -72,10 +77,10 @@ def cross(
         half = 0.48 * reach * np.abs(values)[:, None, :] / largest * vectors  # columns
         ends = np.stack([centre[:, :, None] - half, centre[:, :, None] + half], axis=1)
         lines = ends.transpose(0, 3, 1, 2).reshape(-1, 2, 3)
-        seen = np.abs(values).ravel() > SHORTEST_LINE * largest
-        panels[caption][k] = replace(
-            body, crosses=lines[seen], positive=(values.ravel() > 0.0)[seen]
-        )
+        seen, positive = np.abs(values).ravel() > SHORTEST_LINE * largest, values.ravel() > 0.0
+        both = {POSITIVE: lines[seen & positive], NEGATIVE: lines[seen & ~positive]}
+        strokes = {colour: some for colour, some in both.items() if len(some)}
+        panels[caption][k] = replace(body, strokes=strokes)
     return float(largest)
 
 

@@ -83,9 +83,9 @@ def draw(
             axes.add_collection(
                 LineCollection(list(segments), colors=EDGE, linewidths=0.5, alpha=0.4, zorder=3)
             )
-        for sign, ends in body.signs().items():
+        for stroke, ends in body.strokes.items():
             axes.add_collection(
-                LineCollection(list(ends @ screen), colors=sign, linewidths=1.2, zorder=4)
+                LineCollection(list(ends @ screen), colors=stroke, linewidths=1.2, zorder=4)
             )
         if len(body.lines):
             segments = body.points[body.lines] @ screen

@@ -16,17 +16,9 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from ..interface import (
-    Diagram,
-    Ints,
-    Progress,
-    SymancfError,
-    film_path,
-    new_file,
-    styled,
-    together,
-    write_whole,
-)
+from symancf import SymancfError
+
+from ..interface import Diagram, Ints, Progress, film_path, new_file, styled, together, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

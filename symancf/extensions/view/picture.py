@@ -15,7 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from ..interface import DOTS, STYLE, Array, Image, SymancfError, blank, styled, writing
+from symancf import SymancfError
+
+from ..interface import DOTS, STYLE, Array, Image, blank, styled, writing
+from .arrows import add_arrows
 from .directions import cross
 from .surface import NEGATIVE, POSITIVE
 
@@ -72,6 +75,7 @@ class Picture:
                 given=tuple(eye),
             )
         self.screen = np.stack([_unit(right), np.cross(self.toward, _unit(right))], axis=1)
+        add_arrows(panels.values(), self.screen, self.toward)
         self.own_frames = np.array([self._frame(bodies) for bodies in panels.values()])
         if frame is not None:
             self.own_frames[:] = frame
@@ -125,7 +129,7 @@ class Picture:
         power = _power(largest, unit)
         told = f"{largest / 10.0**power:.3g} {PREFIXES[power]}{unit}".strip()
         what = f"{label.replace('_', ' ')}: " if label else ""
-        signs = {colour for bodies in self.panels.values() for b in bodies for colour in b.signs()}
+        signs = {colour for bodies in self.panels.values() for b in bodies for colour in b.strokes}
         self.legend = [
             (colour, f"{what}{sign}, longest line {told}")
             for colour, sign in ((POSITIVE, "positive"), (NEGATIVE, "negative"))
@@ -147,6 +151,7 @@ class Picture:
         """Lower left and upper right corner of a panel in the plane of the picture [m]."""
         x = [b.points for b in bodies]
         x += [b.reference for b in bodies] if self.undeformed else []
+        x += [lines.reshape(-1, 3) for b in bodies for lines in b.strokes.values()]
         seen = np.concatenate([np.zeros((0, 3)), *x]) @ self.screen
         if not len(seen):
             return np.array([[0.0, 0.0], [1.0, 1.0]])
@@ -339,7 +344,7 @@ class Picture:
                 job[f"{i}/{k}/ghost"] = ghost
                 if body.values is not None:
                     job[f"{i}/{k}/values"] = body.values
-                for colour, lines in body.signs().items():
+                for colour, lines in body.strokes.items():
                     job[f"{i}/{k}/lines of {colour}"] = lines
         return job
 

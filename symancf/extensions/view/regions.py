@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from symancf import Mesh, MeshError, ParameterError
+from symancf.output import Samples
+
 from ..interface import (
     CELLS,
     WIDTH,
@@ -16,18 +19,12 @@ from ..interface import (
     Image,
     Ints,
     Meeting,
-    Mesh,
-    MeshError,
-    ParameterError,
-    Samples,
     Sides,
     arguments,
     cells_of,
     direction,
     hashes,
     image_path,
-    joined,
-    reduced,
     require_drawable,
     sides_of,
     together,
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ..interface import Region
+    from symancf import Region
 
 Corners = dict[str, Array]  # cell type -> places of the nodes of cells (k, nv, 3) [m]
 
@@ -173,8 +170,8 @@ def visible_facets(
     found: list[dict[str, Ints]] = [{} for _ in every]
     if not rows:
         return found, np.zeros(rest, np.int64)
-    meeting = Meeting(mesh.comm, joined([hashes(s.nodes) for _, s in rows], np.uint64))
-    number = meeting.bring(joined([np.full(len(s.order), n) for n, s in rows], np.int64))
+    meeting = Meeting(mesh.comm, np.concatenate([hashes(s.nodes) for _, s in rows]))
+    number = meeting.bring(np.concatenate([np.full(len(s.order), n) for n, s in rows]))
     best = np.full(meeting.groups, rest)
     np.minimum.at(best, meeting.group, number)
     outside = np.zeros(meeting.groups, bool)
@@ -189,7 +186,7 @@ def visible_facets(
         for n, layer in enumerate(found):
             layer[s.kind] = np.concatenate([layer.get(s.kind, s.nodes[:0]), s.nodes[part == n]])
     counts = np.bincount(number[outside[meeting.group]], minlength=rest + 1)[:rest]
-    return found, reduced(mesh.comm, counts.astype(np.int64))
+    return found, mesh.comm.allreduce(counts)
 
 
 def _cells(mesh: Mesh, region: Region, dimension: int) -> list[Sides]:

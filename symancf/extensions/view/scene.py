@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..interface import (
-    ParameterError,
-    Samples,
-    Shape,
-    SymancfError,
-    closest,
-    gather,
-    label,
-    read,
-    shape_at_rest,
-    together,
-)
+from symancf import ParameterError, SymancfError
+from symancf.output import Samples, gather, read
+
+from ..interface import Shape, closest, label, shape_at_rest, together
 
 if TYPE_CHECKING:
     from mpi4py import MPI

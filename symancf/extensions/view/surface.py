@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 
-from ..interface import CELLS, Array, Data, Ints, Sides, SymancfError, is_symmetric, sides_of
+from symancf import SymancfError
+
+from ..interface import CELLS, Array, Ints, Sides, is_symmetric, sides_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..interface import Samples
+    import numpy.typing as npt
+
+    from symancf.output import Samples
 
 
 SHARP_COSINE = np.cos(np.radians(35.0))
-POSITIVE, NEGATIVE = "#c1272d", "#1d4e9e"  # lines along principal directions
+POSITIVE, NEGATIVE = "#c1272d", "#1d4e9e"  # lines along principal directions; loads and reactions
 
 
 @dataclass
@@ -35,7 +39,9 @@ class DrawnSurface:
     values : (n,) field that colours it, averaged between cells; None if it has no such field.
     solid : whether the faces close a volume.
     tensor : (n, 9) whose principal directions are drawn, averaged between cells.
-    crosses, positive : (m, 2, 3) ends of lines of these directions, and their signs (m,).
+    marks, forces, supports : (m, 3) nodes and places of a term, the forces there, and whether they
+        are reactions.
+    strokes : further lines (m, 2, 3) by their colour: of principal directions, of arrows.
     """
 
     points: Array
@@ -47,8 +53,10 @@ class DrawnSurface:
     values: Array | None
     solid: bool
     tensor: Array | None = None
-    crosses: Array | None = None
-    positive: Data | None = None
+    marks: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    forces: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    supports: bool = False
+    strokes: dict[str, Array] = field(default_factory=dict)
 
     @property
     def deformed(self) -> bool:
@@ -61,13 +69,6 @@ class DrawnSurface:
         """Normals of the faces (k, 3), twice as long as their areas."""
         x = self.points[self.faces]
         return np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
-
-    def signs(self) -> dict[str, Array]:
-        """Return the lines of principal directions (m, 2, 3) by their colour, those that exist."""
-        if self.crosses is None or self.positive is None:
-            return {}
-        both = {POSITIVE: self.crosses[self.positive], NEGATIVE: self.crosses[~self.positive]}
-        return {colour: lines for colour, lines in both.items() if len(lines)}
 
 
 def surface_of(
@@ -101,6 +102,11 @@ def surface_of(
         solid=len(outer) > 0,
         tensor=_tensor(samples, directions, place, len(first)),
     )
+    if set(samples.cells) <= {"vertex", "line"} and "vertex" in samples.cells:
+        found.supports = "reaction" in samples.point_data
+        forces = samples.point_data.get("reaction" if found.supports else "force")
+        found.marks = points
+        found.forces = np.zeros_like(points) if forces is None else np.asarray(forces, float)
     return _apart(found) if whole and found.values is not None else found
 
 
@@ -237,7 +243,7 @@ def _mean(samples: Samples, values: Array, place: Ints, n: int, *, of_cells: boo
     return np.asarray(total / np.maximum(np.bincount(where, minlength=n), 1))
 
 
-def _magnitude(given: Data) -> Array:
+def _magnitude(given: npt.ArrayLike) -> Array:
     values = np.asarray(given, float)
     if values.ndim == 1:
         return values

@@ -166,7 +166,8 @@ class ConstraintKinematics:
         if piece.timed:
             raise ConstraintError(
                 f"the constraint {piece.name!r} is at a place that is a function of time, and how "
-                "fast that moves is not known: in a motion let loads travel, and hold fixed places",
+                "fast that moves is not known: in dynamics only loads may travel, and constraints "
+                "need fixed places",
                 names=[piece.name],
                 asked="place",
             )

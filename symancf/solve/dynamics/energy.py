@@ -154,13 +154,14 @@ class Audit:
     def simple(self) -> bool:
         """Whether only work of forces adds up from step to step."""
         m = self.motion
-        return not (m.mass.changes or m.system.memory or self._ramp is not None)
+        return not (m.mass.changes or self._ramp is not None)
 
     def lend(self, native: Native) -> Mapping[StepRequest, Take]:
         """Let C add up the work of steps; return what takes functions of time for it."""
         work = self._work
         native.problem.closed = work is None
         native.state.work[:] = self.work, self.dissipated
+        native.work_plans = () if work is None else work.plans
         if work is None:
             return {}
         work.lend(native)
@@ -255,9 +256,9 @@ class Audit:
             return False
         return system.once.warn(
             "energy gained",
-            f"the motion has gained {found.drift:.2g} J from nowhere, "
-            f"{found.drift / there:.0%} of its energies: steps are too long for it, and what "
-            "it shows is wrong. Halve them until problem.energies.drift is small, or give "
+            f"the energy balance has gained {found.drift:.2g} J that no load explains, "
+            f"{found.drift / there:.0%} of its energies: time steps are too long, and the "
+            "results are wrong. Halve them until problem.energies.drift is small, or give "
             "adaptive=True",
         )
 

@@ -147,7 +147,7 @@ class Event:
         if self._close >= MAX_CROWDED_EVENTS:
             raise ConvergenceError(
                 f"{self.name} happens again and again around t = {t:.9g}, the last time after "
-                f"{t - self.times[-2]:.2g}: let its action end what makes it happen (hold the "
+                f"{t - self.times[-2]:.2g}: let its action end what makes it happen (fix the "
                 "body that comes to rest), or terminate",
                 reason="EVENTS",
                 iteration=len(self.times),

@@ -148,7 +148,8 @@ class GeneralizedAlpha(Integrator):
         super().__init__(accelerations)
         self.rho, motion, native = rho, self.motion, self.newton.native
         n = motion.system.numbering.coordinates
-        self.auxiliary = self.vectors["auxiliary"] = np.zeros(n)
+        self.auxiliary: Array = np.zeros(n)
+        self.vectors["auxiliary"] = self.auxiliary
         self._k: Array = np.zeros(n)
         native.state.give(auxiliary=self.auxiliary)
         native.problem.give(auxiliary_factor=self._k)
@@ -210,11 +211,11 @@ class GeneralizedAlpha(Integrator):
     # ---- many steps -----------------------------------------------------------------------------
     def is_steady(self) -> bool:
         """Tell whether C can make the next steps, like the last one; be ready for that."""
-        h, system, native = self.step_length, self.motion.system, self.newton.native
+        h, native = self.step_length, self.newton.native
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
         if self.adaptive or not usual or not native.able or self.next_step < h:
             return False
-        if self.directors is not None or system.reviews or system.memory:
+        if self.directors is not None:
             return False
         if self.spin is not None:
             self.spin.lend(native, self.rho)
@@ -249,9 +250,11 @@ class GeneralizedAlpha(Integrator):
             self.newton.leftover.warn(f"at time {m.system.time:g}")
             if native.state.turned:
                 self._straighten(h)
+                m.system.memory.accept_again(m.system.plan, m.state, m.system.time)
         self._failed, self.review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
             self.newton.ended, self.newton.tangent.stale = reason, True
+        if self._failed or native.state.declined:
             try:
                 native.require()
             except BaseException as error:
@@ -409,7 +412,8 @@ class GeneralizedAlpha(Integrator):
             v = v + c.bias * (h * h - self.biased**2) * w
             A = A if self.last_step else A + c.shift * h * w
         self.factors(h)
-        self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), not self.calm)
+        ahead = not self.calm or self.newton.chooses  # one of the starts
+        self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), ahead)
 
     def _jerk_at_start(self, h: float) -> Array | None:
         """Return what constraints determine of the jerk at the beginning of a step (collective).
@@ -428,9 +432,12 @@ class GeneralizedAlpha(Integrator):
         """Begin where Newton's method gets nearest, where forces have kinks (collective)."""
         m, newton = self.motion, self.newton
         assert self.before is not None
-        ahead = newton.base + self.coefficients.beta * h * h * m.acceleration
         before = newton.numbering.local(self.before.displacement)
-        starts = [np.where(m.second, x, m.state) for x in (ahead, newton.base, before)]
+        if newton.native.able:
+            newton.take(h)
+            newton.native.choose_start(before, self._again)
+            return
+        starts = [np.where(m.second, x, m.state) for x in (m.state, newton.base, before)]
         free = newton.numbering.free
         m.state[free] = starts[newton.nearest(starts, h)[int(self._again)]][free]
 
@@ -442,7 +449,7 @@ class GeneralizedAlpha(Integrator):
         self._predict(h, jerk)
         system.memory.begin(t)
         m.prescribe(t + h, h)
-        if newton.kinked and newton.numbering.size and "nearest" in newton.uses:
+        if self.newton.chooses:
             self._begin(h)
         converged = self.converges(h)
         if converged and self.directors is not None and self.before is not None:

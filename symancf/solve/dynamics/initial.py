@@ -56,7 +56,7 @@ def find_initial_values(
     """
     m, system = accelerations.motion, accelerations.system
     numbers = {"state": m.state, "rate": m.rate}
-    system.require_numbers("a motion begins", numbers, m.second | m.first)
+    system.require_numbers("dynamics begins", numbers, m.second | m.first)
     accelerations.kinematics.window = h
     m.prescribe(system.time, h)
     accelerations.kinematics.refresh()
@@ -93,8 +93,8 @@ def _leave_wild(m: EquationsOfMotion, h: float) -> None:
     if system.comm.allreduce(bool(wild.any())):
         system.once.warn(
             "moment at once",
-            f"at t = {system.time:g} a moment acts at once on sections of rods, which have "
-            "next to no inertia: the motion begins half a step late; let it grow in some steps",
+            f"at t = {system.time:g} a moment acts instantaneously on sections of rods, which "
+            "have next to no inertia: the motion begins half a step late; ramp it in some steps",
         )
 
 
@@ -104,8 +104,8 @@ def _check_positions(accelerations: Accelerations) -> None:
     if math.isinf(share):
         raise ConstraintError(
             f"the constraint {listed([worst])} has no gradient at t = {system.time:g}: no free "
-            "motion changes it at first order, so that nothing keeps it (a straight line of "
-            "kept length between fixed ends, points of a link that coincide); start elsewhere",
+            "motion changes it at first order, so that nothing enforces it (a straight line of "
+            "fixed length between fixed ends, points of a link that coincide); start elsewhere",
             names=[owner(worst)],
             asked="gradient",
             given=0.0,

@@ -143,8 +143,12 @@ def used_by(method: Method) -> Callable[[str], bool]:
     return uses
 
 
-def defaults(system: DiscreteSystem, method: Method, asked: str | None = None) -> dict[str, Option]:
+def defaults(
+    system: DiscreteSystem, method: Method, asked: str | None = None, fixed: bool = True
+) -> dict[str, Option]:
     """Return the options that suit a system, a method and the preconditioner asked for.
+
+    `fixed`: nobody has chosen PETSc's factors.
 
     Newton's method takes whole steps: what leaves the domain of a law makes the time step
     shorter. Where penalties hold strains, their forces are large beside those of mass, and rtol
@@ -153,7 +157,10 @@ def defaults(system: DiscreteSystem, method: Method, asked: str | None = None) -
     """
     explicit, saddle = is_explicit(method), is_saddle(system)
     linear = linear_defaults(
-        system, "lu" if explicit and saddle and asked is None else asked, dynamic=True
+        system,
+        "lu" if explicit and saddle and asked is None else asked,
+        dynamic=True,
+        fixed=fixed and not explicit,
     )
     if not isinstance(method, str) or not explicit:
         return linear | {

@@ -74,6 +74,7 @@ class EquationsOfMotion:
     settled : mask of the coordinates that are functions of the others (pressures, lids); in
         index-1 methods `DiscreteSystem.settle` finds them.
     inertia : M a of the last residual (local vector).
+    mass_part : what the mass has added to the last tangent, by its entries on this rank.
     moving : supports whose prescribed values may change in time.
     driven : parameters of joints that are functions of time: owner, name, value.
     span : times between which they are differentiated: where one call of `solve` begins and
@@ -105,6 +106,7 @@ class EquationsOfMotion:
             system.update(system.time)
         self.matrix: Matrix = system.matrix
         self.inertia: Array = np.zeros(n)
+        self.mass_part: Array = np.zeros(0)
         self._damped: Array = np.zeros(n)
         self._strain = np.array([p.role == "strain" for p in system.pieces], dtype=bool)
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
@@ -190,7 +192,8 @@ class EquationsOfMotion:
                 plan.tangent(self.state, scratch, matrix)
             stiff = matrix.diagonal.copy(), matrix.off.copy()
         bad = plan.tangent(self.state, scratch, matrix)
-        matrix.diagonal += B * diagonal
+        self.mass_part = B * diagonal
+        matrix.diagonal += self.mass_part
         matrix.off += B * off
         if beta:
             matrix.diagonal += beta * stiff[0]

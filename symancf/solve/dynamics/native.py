@@ -6,13 +6,22 @@ from __future__ import annotations
 import ctypes
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from mpi4py import MPI
 
+from ...arrays import pointer
 from ...assembly.plan import CODE
-from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT
+from ...assembly.revisions import REVISIONS, Verdict
+from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT, PartBacktracking
+from ...newton.backtracking import (
+    CORRECTION_RATIO,
+    KINK_HALVINGS,
+    RECENT_ITERATIONS,
+    STANDSTILL_TOLERANCE,
+)
+from ...newton.norms import ROUND_OFF
 from ...newton.stopping import STRUCTURE
 from ...output.steps import Step
 from ...runtime import jit
@@ -21,13 +30,22 @@ from ...runtime.interruption import pending
 from ...runtime.log import EVENTS
 from ...runtime.petsc import NOT_FINITE, PETSc, functions, loosely
 from ...runtime.structures import declared
+from .remembering import Remembering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from .newton import Newton
+    from ...arrays import Array
+    from ...assembly.discrete import DiscreteSystem
+    from ...assembly.plan import Plan
+    from ...errors import ConvergenceError
+    from ...newton import Aid, Constraints, Leftover, RowNorms
+    from ..preconditioner import Preconditioner
+    from ..residual import LinearResidual
+    from .motion import EquationsOfMotion
 
     Take = Callable[[float, int], None]
+    Known = tuple[Array, Array, int]
 
 #: A question of C: what, and the number of the iteration or of steps. See `StepRequest`.
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
@@ -42,15 +60,16 @@ class StepRequest(IntEnum):
     RENEW: make the tangent; 0: done. JUDGE: the reason to stop, 0 to go on. SETTLED: whether
     nothing soft is hidden. PARTS: take the forces in parts; 0: done. PRESENT: sample functions of
     time for the next steps, of which there are so many at most; DRIVE: take those of what does
-    work; 0: done.
+    work; 0: done. REVIEW: what terms think of the solution of a step, a `Verdict`; where that is
+    neither STANDS nor AGAIN Python makes the step.
     """
 
-    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE = range(6)
+    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW = range(7)
 
 
 _HERE = Path(__file__)
 _STRUCTURES = declared(
-    _HERE.with_name("steps.h"),
+    *(_HERE.with_name(f"{name}.h") for name in ("contact", "tangent", "steps")),
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
     symancf_reduce=Reduce,
@@ -65,7 +84,78 @@ _CALLED = {
     "vector_restore": functions.VecRestoreArray,
 }
 
+_OF_MATRIX = {
+    "begin": functions.MatAssemblyBegin,
+    "end": functions.MatAssemblyEnd,
+    "state_get": functions.PetscObjectStateGet,
+    "state_set": functions.PetscObjectStateSet,
+}
+
+#: Preconditioners that see by PETSc's number of a matrix's state that it is another.
+PETSC_FACTORS = "lu", "cholesky"
 UNLIMITED = int(np.iinfo(np.int32).max)
+
+
+class Measures(Protocol):
+    """What `Native` takes of `Balance`, see there."""
+
+    rows: RowNorms
+    constraints: Constraints
+    data: Any
+
+    def known(self) -> Known:
+        """Return what steps so far have told."""
+
+    def recall(self, known: Known) -> None:
+        """Forget what came after `known`."""
+
+    def split(self) -> None:
+        """Take the forces at the end of a step in parts."""
+
+
+class Iterations(Protocol):
+    """What `Native` takes of `Newton`: vectors that both work on, and answers to C's questions."""
+
+    comm: MPI.Comm
+    snes: PETSc.SNES
+    J: PETSc.Mat
+    x: PETSc.Vec
+    F: PETSc.Vec
+    step: PETSc.Vec
+    f: Array
+    base: Array
+    base_rate: Array
+    base_acceleration: Array
+    motion: EquationsOfMotion
+    system: DiscreteSystem
+    leftover: Leftover
+    linear: LinearResidual
+    preconditioner: Preconditioner
+    aids: Sequence[Aid]
+    chooses: bool
+    iterations: int
+    linear_iterations: int
+    step_of_tangent: float
+    error: BaseException | None
+
+    @property
+    def balance(self) -> Measures:
+        """Measures of residuals."""
+
+    def is_plain(self) -> bool:
+        """Tell whether steps are whole and unseen."""
+
+    def renew(self, ksp: PETSc.KSP) -> None:
+        """Make the tangent at the present state."""
+
+    def judge(self, rows: Array, x: Array, old: Array) -> int:
+        """Return PETSc's reason to stop, 0 to go on."""
+
+    def settled(self, rows: Array, x: Array, step: Array | None) -> bool:
+        """Tell whether nothing soft is hidden."""
+
+    def unsolved(self, error: PETSc.Error) -> ConvergenceError:
+        """Return what to tell where the tangent has no factors."""
 
 
 class Native:
@@ -73,26 +163,32 @@ class Native:
 
     Its iterations are those of `newton` with whole steps, with the same tangents, factors and test
     of the end; C asks for the tangent, and where residuals may be round-off. It makes them on one
-    rank with a direct solver, where forces have no kinks (contact), Rayleigh's damping has no part
-    of the stiffness, and nobody has changed SNES by options, monitors or tests of his own. The
-    norms and the life of a tangent are those of Python's iterations, too.
+    rank with a direct solver, where no aid but `PartBacktracking` helps, lists of entities stay
+    (contact with rigid shapes, not of deformable facets), Rayleigh's damping has no part of the
+    stiffness, and nobody has changed SNES by options, monitors or tests of his own. The norms and
+    the life of a tangent are those of Python's iterations, too.
 
     Attributes
     ----------
-    problem, state, work : of steps.h: what stays while steps are made, what one leaves to the
-        next, workspace.
+    problem, state, work, kinks : of steps.h: what stays while steps are made, what one leaves to
+        the next, workspace; that of Newton steps which are cut, of contact.h.
     able : whether iterations are made in C.
+    work_plans : of drives and of dampers, whose work C adds up; None: there are none.
     """
 
-    def __init__(self, newton: Newton) -> None:
+    def __init__(self, newton: Iterations) -> None:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
-        self.problem, self.state, self.work = (
-            _STRUCTURES[f"symancf_{name}"]() for name in ("problem", "state", "work")
+        self.problem, self.state, self.work, self.kinks, self.tangent = (
+            _STRUCTURES[f"symancf_{name}"]()
+            for name in ("problem", "state", "work", "kinks", "tangent_values")
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[StepRequest, Take] = {}
         self._rushes = False
+        self._remembering: Remembering | None = None
+        self._reviewed: tuple[float, Sequence[Array]] = (np.inf, ())  # step's begin, variables
+        self.work_plans: Sequence[Plan | None] = ()
         self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
         m, plan, n = newton.motion, newton.system.plan, len(newton.f)
         self.problem.give(
@@ -106,6 +202,9 @@ class Native:
             least_motion=SMALLEST_DISPLACEMENT,
             evaluate=plan.evaluate,
             residual=CODE["residual"],
+            tangent=CODE["tangent"],
+            update=CODE["update"],
+            reviews=REVISIONS,
             ask=Ask(loosely(self._answers)),
             wide=np.dtype(PETSc.IntType).itemsize == 8,
             **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _CALLED.items()},
@@ -115,6 +214,17 @@ class Native:
         self.state.give(state=m.state, rate=m.rate, acceleration=m.acceleration)
         base = {"base": newton.base, "base_rate": newton.base_rate}
         self.work.give(**base, base_acceleration=newton.base_acceleration)
+        self.work.give(kinks=ctypes.pointer(self.kinks), tangent=ctypes.pointer(self.tangent))
+        self.tangent.give(
+            **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _OF_MATRIX.items()}
+        )
+        self._inertia_of = 0.0
+        self.kinks.give(
+            halvings=KINK_HALVINGS,
+            recent=RECENT_ITERATIONS,
+            smaller=CORRECTION_RATIO,
+            standstill=STANDSTILL_TOLERANCE,
+        )
 
     def call(self, name: str, *given: Any) -> int:
         """Return what a function of steps.c returns."""
@@ -126,17 +236,19 @@ class Native:
         self.describe()
         newton = self.newton
         ksp, motion = newton.snes.getKSP(), newton.motion
-        here = newton.comm.size == 1 and newton.numbering.size and not newton.system.changing
+        here = newton.comm.size == 1 and newton.system.numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        helped = bool(newton.aids) or newton.kinked
-        plain = direct and not helped and not motion.damping.stiffness
+        cuts = [isinstance(aid, PartBacktracking) for aid in newton.aids]
+        self.kinks.give(cuts=bool(cuts))
+        plain = direct and all(cuts) and not motion.damping.stiffness
         self.able = bool(here and plain and newton.is_plain())
 
     def describe(self) -> None:
         """Tell C of rows and unknowns, which may be others now, whoever makes the iterations."""
-        newton, numbering = self.newton, self.newton.numbering
+        newton, numbering = self.newton, self.newton.system.numbering
         rows, constraints = newton.balance.rows, newton.balance.constraints
         fixed, leftover = np.flatnonzero(numbering.fixed_by >= 0), newton.leftover
+        self.state.factored = False
         self.problem.give(
             fixed_count=len(fixed),
             fixed=fixed,
@@ -156,6 +268,23 @@ class Native:
             vector_F=newton.F.handle,
             vector_step=newton.step.handle,
         )
+        matrix = newton.motion.matrix
+        self._inertia_of = 0.0
+        self.tangent.give(
+            entries=matrix.nonzeros,
+            value=matrix.diagonal,
+            held=len(matrix.held),
+            place=matrix.held,
+            partner=matrix.partner,
+            gradients=len(constraints.places[0]),
+            gradient=constraints.places[0],
+            of=constraints.row[0],
+            length_squared=constraints.weight[0],
+            round_off=constraints.round_off,
+            others=np.zeros(len(constraints.rows)),
+            limits=constraints.limits,
+            matrix=matrix.mat.handle,
+        )
         n, self._old = len(newton.f), np.zeros(numbering.rows)
         self.work.give(
             f=newton.f,
@@ -168,6 +297,16 @@ class Native:
             old=self._old,
             scratch=np.zeros(2 * max(rows.count, rows.parts, 1)),
         )
+        of_rows = ("start", "before", "direction", "relative")
+        of_parts = ("share", "best", "least", "length", "left", "moving", "wrong")
+        self.kinks.give(
+            **{name: np.zeros(numbering.rows) for name in of_rows},
+            **{name: np.zeros(max(rows.parts, 1)) for name in of_parts},
+            trail=np.zeros((RECENT_ITERATIONS, max(rows.parts, 1))),
+            norms=np.zeros(max(rows.count, 1)),
+            seen=np.zeros((6, 3 * numbering.rows + 2 * n)) if newton.chooses else np.zeros(0),
+            chosen=-1,
+        )
 
     def prepare(self) -> None:
         """Take what may have changed since the last call."""
@@ -178,6 +317,8 @@ class Native:
         self.state.give(pause=False, looked=False)
         newton.error = None
         newton.leftover.begin()
+        if newton.step_of_tangent != self._inertia_of:
+            self.tangent.known = False
         self._choose_plans()
 
     def _choose_plans(self) -> None:
@@ -185,6 +326,20 @@ class Native:
         self.problem.mass = self.newton.motion.mass.structure
 
     # ---- solutions ------------------------------------------------------------------------------
+    def choose_start(self, before: Array, again: bool) -> None:
+        """Begin a step from the start that leads nearest, or, `again`, second nearest.
+
+        As `Newton.nearest` does. `before` : local vector of where the step begins.
+
+        Raises
+        ------
+        Exception : what was raised on the way.
+        """
+        self.prepare()
+        self.call("hold")
+        self.call("choose_start", pointer(before), again)
+        self.require()
+
     def solve(self) -> int:
         """Solve the equations of a step from the present state; return PETSc's reason.
 
@@ -232,13 +387,21 @@ class Native:
             none where nothing is one.
         seconds : that it takes, and little more: somebody may want to interrupt.
         """
-        problem, state, system = self.problem, self.state, self.newton.system
+        problem, state, newton = self.problem, self.state, self.newton
+        system = newton.system
         if len(self._times) < wanted:
             self._times, self._counts = np.zeros(wanted), np.zeros((2, wanted), np.int32)
             of_steps = dict(zip(("step_iterations", "step_linear"), self._counts, strict=True))
             problem.give(times=self._times, **of_steps)
         self.prepare()
-        problem.give(h=h, end=end, seconds=seconds)
+        problem.give(h=h, end=end, seconds=seconds, chooses=newton.chooses)
+        self._remembering, self._reviewed = None, (np.inf, ())
+        problem.give(memories=0, lengths=0, reviewed=system.reviews)
+        if system.reviews:  # which may have changed something
+            system.update(system.time)
+        if system.memory:
+            self._remembering = Remembering(system, _STRUCTURES["symancf_memory"])
+            problem.give(**self._remembering.lend([system.plan, *self.work_plans]))
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         problem.give(timetable_rows=0)
         state.give(time=system.time, calm=calm, timetable_row=0, kept_now=0)
@@ -246,10 +409,22 @@ class Native:
         with EVENTS["steps"]:
             reason = self.call("advance", wanted)
         self._rushes, system.time = False, state.time
-        if reason <= 0 and state.looked:
-            self.newton.balance.recall(self._balance_state)
+        if reason <= 0 or state.declined:
+            self._forget_step()
+        if self._remembering is not None:
+            self._remembering.end(state.begun if state.made else None, state.time)
         columns = (part[: state.made].tolist() for part in (self._times, *self._counts))
         return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
+
+    def _forget_step(self) -> None:
+        """Take back what the last step, which was not made, has told."""
+        newton, (begun, variables) = self.newton, self._reviewed
+        if self.state.looked:
+            newton.balance.recall(self._balance_state)
+        if begun == self.state.time:
+            pairs = zip(newton.system.state_variables, variables, strict=True)
+            for variable, value in pairs:
+                variable.value = value
 
     # ---- what C asks ----------------------------------------------------------------------------
     def _reduced(self, place: int, count: int, largest: int) -> None:
@@ -269,12 +444,13 @@ class Native:
             newton.system.time = self.state.time
         try:
             if what == StepRequest.RENEW:
-                newton.renew(newton.snes.getKSP())
-                newton.snes.getKSP().setOperators(newton.J, newton.J)
+                self._renew()
             elif what == StepRequest.PARTS:
                 newton.balance.split()
             elif what in self._takes:
                 self._takes[StepRequest(what)](self.state.time, iteration)
+            elif what == StepRequest.REVIEW:
+                answer = self._review()
             else:
                 answer = self._judged(what, iteration)
             self._choose_plans()
@@ -283,6 +459,39 @@ class Native:
             newton.error = newton.error or error
             answer = NOT_FINITE if what == StepRequest.JUDGE else 1
         return answer
+
+    def _review(self) -> Verdict:
+        """Let all terms judge the present solution; see `StepRequest`."""
+        system, state = self.newton.system, self.state
+        variables = system.variables
+        if self._reviewed[0] != state.begun:
+            self._reviewed = state.begun, variables
+        if self._remembering is not None:
+            self._remembering.take(state.begun, system.time, stepping=True)
+        verdict = system.review(system.time).verdict
+        if not all(map(np.array_equal, variables, system.variables)):
+            for plan in (system.plan, *self.work_plans):
+                if plan is not None:
+                    plan.update(system.time)
+        return verdict
+
+    def _renew(self) -> None:
+        """Make the tangent; C makes the next ones while steps have this length."""
+        self.state.factored, newton = False, self.newton
+        ksp, motion = newton.snes.getKSP(), newton.motion
+        newton.renew(ksp)
+        ksp.setOperators(newton.J, newton.J)
+        fixed = newton.preconditioner.fixed
+        if fixed is not None and fixed.factored and fixed.factor is not None:
+            renew, solve = fixed.factor.functions
+            data = ctypes.addressof(fixed.factor.data)
+            self.problem.give(factor=data, factor_renew=renew, factor_solve=solve)
+            self.state.factored = True
+        seen = self.state.factored or ksp.getPC().getType() in PETSC_FACTORS
+        known = seen and not motion.mass.changes
+        vanishing = ROUND_OFF * newton.system.stiffness * newton.balance.constraints.size
+        self.tangent.give(known=known, vanishing=vanishing, inertia=motion.mass_part)
+        self._inertia_of = newton.step_of_tangent
 
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""

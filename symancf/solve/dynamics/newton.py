@@ -78,9 +78,11 @@ class Newton(VectorEquations):
     ended, iterations : PETSc's reason and the number of the last solution.
     balance : `Balance`.
     outside : a state of the last solution at which laws have no value, or None.
+    step_of_tangent : length of the step to which it belongs.
     linear : `LinearResidual`, from `attach` on.
     kinked : whether forces may have kinks: with a fresh tangent `PartBacktracking` looks where a
-        step leads, and steps begin where a step of it leads nearest.
+        step leads.
+    chooses : whether steps begin with the start that leads nearest, see `nearest`.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class Newton(VectorEquations):
         n = numbering.coordinates
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
-        self.native = Native(self)
+        self.native: Native = Native(self)
         slow = NO_GAIN if numbering.size > LARGE else SLOW_RATIO
         self.native.problem.give(
             proof=PROOF_STEPS, steps=EAGER_STEPS, patience=EXTRA_ITERATIONS, slow=slow
@@ -110,11 +112,12 @@ class Newton(VectorEquations):
         )
         self.takeover: Takeover | None = None
         self.kinked = any(piece.kinked for piece in self.system.pieces)
+        self.chooses = bool(self.kinked and numbering.size and "nearest" in uses)
         self.predicted: PredictedStresses | None = None
         self.size = 1.0
         self.outside: Array | None = None
         self.ended = self.iterations = 0
-        self._step_of_tangent = 0.0
+        self.step_of_tangent = 0.0
         self._determined = False
         self._folds = Folds(self.system) if holds_by_penalties(self.system) else None
         self._accepted: Array | None = None
@@ -316,9 +319,9 @@ class Newton(VectorEquations):
 
     def take(self, h: float) -> None:
         """Take the length of a step."""
-        if abs(h - self._step_of_tangent) > 1e-6 * h:
+        if abs(h - self.step_of_tangent) > 1e-6 * h:
             self.tangent.stale = True
-        self._step_of_tangent = h
+        self.step_of_tangent = h
 
     def solve_step(self, h: float) -> bool:
         """Solve from the present state; return success (collective).
@@ -397,7 +400,7 @@ class Newton(VectorEquations):
         return self._explained(found, idle)
 
     def _explained(self, error: ConvergenceError, idle: list[str]) -> ConvergenceError:
-        h = self._step_of_tangent or 1.0
+        h = self.step_of_tangent or 1.0
         return explained(self.motion, error, to=self.motion.span[1], step=h, idle=idle)
 
     def _without_unknowns(self) -> bool:
@@ -411,4 +414,4 @@ class Newton(VectorEquations):
 
 def idle_bodies(system: DiscreteSystem) -> list[RigidBody]:
     """Return the rigid bodies whose own inertia does not resist every rotation."""
-    return [b for b in system.bodies if isinstance(b, RigidBody) and not b.has_inertia]
+    return [b for b in system.bodies if isinstance(b, RigidBody) and not b._has_inertia]

@@ -65,13 +65,13 @@ class DynamicProblem(OneProcess, Displayable):
     converge with order 2 at every time, also where the length of steps changes.
 
     ``method="rk"`` and other explicit methods, index 1: accelerations from M a + ... with
-    Phi'' = 0, of high order in the step, which stability limits; constraints are held by a
-    `stabilisation`.
+    Phi'' = 0, of high order in the step, which stability limits; constraints are enforced
+    by a `stabilisation`.
 
     Parameters
     ----------
-    system : its `state`, `rate` and `time` are where the motion starts and hold its present.
-        After a static solution set ``system.time = 0.0``, if loads begin there.
+    system : its `state`, `rate` and `time` are the initial conditions, and the present ones
+        afterwards. After a static solution set ``system.time = 0.0``, if loads begin there.
     prefix : of all PETSc options of this problem, ``-beam_ts_adapt_type basic``.
     options : defaults of PETSc options without prefix; the command line wins.
     history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
@@ -202,7 +202,8 @@ class DynamicProblem(OneProcess, Displayable):
         method = chosen(self.method, self._options.choice("ts_type"))
         asked = self._options.choice("pc_type")
         self._options.refuse(f"method={name_of(method)!r}", used_by(method))
-        held = self._options.offer(fitting(defaults(system, method, asked), asked))
+        fixed = self._options.choice("pc_factor_mat_solver_type") is None
+        held = self._options.offer(fitting(defaults(system, method, asked, fixed), asked))
         if held.get("pc_type") == "gamg":
             attach_rigid_modes(system)
         self._integrator = integrator(
@@ -253,7 +254,7 @@ class DynamicProblem(OneProcess, Displayable):
     def monitor(self, function: Callable[[Step], None], every: int = 1) -> None:
         """Call ``function(step)`` at the start and after each, or each `every`-th, step.
 
-        ``step.time`` and ``step.iterations`` tell of it (0 at the start); all ranks call it.
+        ``step.time`` and ``step.iterations`` describe it (0 at the start); all ranks call it.
 
         Examples
         --------
@@ -273,7 +274,7 @@ class DynamicProblem(OneProcess, Displayable):
 
         Parameters
         ----------
-        what : a place, whose position is kept [m], or a function without arguments that returns
+        what : a place, whose position is recorded [m], or a function without arguments that returns
             a number or an array; a support: its reaction (3,) [N]; a constraint: ``name force``
             and ``name moment`` on its first end (3,) [N], [N m]; a cavity: ``name volume`` [m^3]
             and ``name pressure`` [Pa]; a contact: ``name force`` (3,) on its first body [N],
@@ -291,7 +292,7 @@ class DynamicProblem(OneProcess, Displayable):
     ) -> list[float]:
         """Locate zeros of ``function()`` in time; return the list that their times are added to.
 
-        The step in which a zero lies is made anew to end there, so that the state at an event is
+        The step in which a zero lies is repeated to end there, so that the state at an event is
         as exact as others. Two zeros in one step are found; events in one step happen in their
         order; of more the function is looked at too rarely. A zero is where the function changes
         its sign, or where it comes to zero and stays, or the step ends: one where the motion
@@ -339,12 +340,13 @@ class DynamicProblem(OneProcess, Displayable):
         if not 0.25 < step / self._scaled_for < 4.0:
             self._motion.scale_multipliers(lambda: self._integrator.largest(step))
             self._scaled_for = step
+        self._accelerations.kinematics.refresh()  # their scale may be that of a state
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint from which `restore` goes on (collective); also from a monitor.
+        """Write a checkpoint from which `restore` continues (collective); also from a monitor.
 
-        A run that goes on from it repeats this one bit for bit on one rank with the factors of
-        UMFPACK or KLU; with others to round-off.
+        A run that continues from it repeats this one bit for bit on one rank with factors on a
+        fixed pattern, of UMFPACK or of KLU; with others to round-off.
         """
         write(path, self._system, self.state)
         self._newton.forget()
@@ -353,7 +355,7 @@ class DynamicProblem(OneProcess, Displayable):
     def state(self) -> State:
         """The present state as a value, for `restore` (collective).
 
-        It holds all that the next step depends on, and no step changes it.
+        It contains all that the next step depends on, and no step changes it.
 
         Examples
         --------
@@ -402,7 +404,7 @@ class DynamicProblem(OneProcess, Displayable):
             path, (state, _) = state, read(state, self._system)
             if state.rate is None or "audit" not in state.method:
                 raise CheckpointError(
-                    f"{str(path)!r} holds no motion; a state alone is read by checkpoint.load",
+                    f"{str(path)!r} has no rates; a state alone is read by checkpoint.load",
                     path=str(path),
                     asked="motion",
                 )
@@ -451,8 +453,8 @@ class DynamicProblem(OneProcess, Displayable):
             size of the system for slopes, axes and angles; default: rtol times the size of the
             connected part, 1 or a state. For rates it is that times the speed of the fastest, at
             least a size in the call or 1000 steps. Also by ``-ts_adapt_type basic``.
-        checkpoint : file, or `Restart`, to go on from where it exists, and to write on the way: a
-            signal ends the run there, and the same script goes on with the same bits.
+        checkpoint : file, or `Restart`, to continue from where it exists, and to write on the way:
+            a signal ends the run there, and the same script continues with the same bits.
         longest : length that no step exceeds; default: any. Where lengths follow the error, steps
             do not pass over what functions of time do in between, either.
         stops : times at which a step ends, in any order, as of kinks of functions of time.
@@ -465,7 +467,7 @@ class DynamicProblem(OneProcess, Displayable):
         KeyboardInterrupt : on every rank, after the step in which Ctrl-C was pressed; a second
             one before that ends the process. Suspended : after other signals; see `Restart`.
 
-        Whatever is raised, the state is that of the last step, and one may go on.
+        Whatever is raised, the state is that of the last step, and the solution can be continued.
         """
         system = self._system
         asked = requested(system, self._options, to, step, adaptive, rtol, atol, longest, stops)

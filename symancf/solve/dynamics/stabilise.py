@@ -104,7 +104,7 @@ class Baumgarte(Stabilisation):
 
     @property
     def gains(self) -> tuple[float, float]:
-        """beta^2, 2 alpha; of those that are left to the motion no numbers."""
+        """beta^2, 2 alpha; no numbers of those that the problem chooses."""
         alpha, beta = _gains(self, BAUMGARTE, math.nan)
         return beta**2, 2.0 * alpha
 

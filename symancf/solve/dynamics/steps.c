@@ -358,6 +358,11 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
     int32_t narrow;
     int64_t wide;
   } number = {.wide = 0};
+  if (s->factored) {
+    p->factor_solve(p->factor, p->work->F, p->work->step);
+    s->linear_iterations++;
+    return 1;
+  }
   double *written = p->work->F; /* PETSc is to know */
   p->vector_get(p->vector_F, &written);
   p->vector_restore(p->vector_F, &written);
@@ -369,29 +374,44 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
   return why >= 0;
 }
 
-/* Solve the equations of a step from the present state; return PETSc's reason. */
-int symancf_newton(const symancf_problem *p, symancf_state *s)
+#include "tangent.c"
+
+#include "contact.c"
+
+/* Make iterations; return PETSc's reason. */
+static int iterate(const symancf_problem *p, symancf_state *s)
 {
   const symancf_work *w = p->work;
-  int reason = 0;
-  s->iterations = s->linear_iterations = s->looked = s->error = 0;
-  symancf_tangent_begin(p, s);
-  to_rows(p, s->state, w->x);
   for (int iteration = 0;; iteration++) {
-    const int64_t bad = residual(p, s);
+    const int known = recall(p, s, iteration);
+    const int64_t bad = known ? 0 : residual(p, s);
     if (bad) {
       s->error = bad < 0 ? NO_MEMORY : 0;
       return NOT_FINITE;
     }
     s->iterations = iteration;
-    reason = symancf_test(p, s, iteration);
-    if (reason) break;
+    const int reason = symancf_test(p, s, iteration);
+    if (reason) return reason;
     if (iteration == p->most) return TOO_MANY;
-    if (symancf_tangent_wanted(p, s, iteration) && p->ask(RENEW, iteration)) return NO_SOLUTION;
-    if (!solve_linear(p, s)) return NO_SOLUTION;
+    if (symancf_tangent_wanted(p, s, iteration) && renew(p, s, iteration)) return NO_SOLUTION;
+    const int solved = known && s->tangent.renewals == w->kinks->renewals;
+    if (!solved && !solve_linear(p, s)) return NO_SOLUTION;
+    s->linear_iterations += solved;
+    if (w->kinks->cuts && s->tangent.made_now && !cut_step(p, s)) return NO_SOLUTION;
     for (int32_t r = 0; r < p->rows; r++) w->x[r] -= w->step[r];
     to_state(p, s);
   }
+}
+
+/* Solve the equations of a step from the present state; return PETSc's reason. */
+int symancf_newton(const symancf_problem *p, symancf_state *s)
+{
+  s->iterations = s->linear_iterations = s->looked = s->error = 0;
+  p->work->kinks->trailing = 0;
+  symancf_tangent_begin(p, s);
+  to_rows(p, s->state, p->work->x);
+  const int reason = iterate(p, s);
+  p->work->kinks->chosen = -1;
   if (reason > 0) symancf_accept(p, s, s->iterations);
   return reason;
 }
@@ -498,23 +518,30 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
   const double stop = now() + p->seconds, h = p->h, *kept = p->work->kept;
   const int64_t length = p->coordinates;
   for (s->made = 0; s->made < n && p->end - s->time >= 1.2 * h; s->made++) {
-    const double begun = s->time;
     if (s->made && now() > stop) break;
-    copy_motion(p, s, p->work->kept, 0);
-    symancf_predict(p, s, h, kept, kept + length, kept + 2 * length, kept + 3 * length, !s->calm);
+    const double last = s->begun, begun = s->begun = s->time;
+    s->declined = 0;
+    copy_motion(p, s, kept, 0);
+    const int ahead = !s->calm || p->chooses;
+    symancf_predict(p, s, h, kept, kept + length, kept + 2 * length, kept + 3 * length, ahead);
     s->time = begun + h;
     int reason = p->timed && !take_row(p, s, n - s->made) ? NO_SOLUTION : 1;
     if (reason > 0) {
       symancf_hold(p, s);
-      reason = symancf_newton(p, s);
+      begin_memory(p, s);
+      if (p->chooses && !symancf_choose_start(p, s, kept, 0)) reason = NO_SOLUTION;
+      if (reason > 0) reason = solve_with_reviews(p, s);
+      if (reason <= 0 || s->declined) drop_memory(p, s);
     }
-    if (reason <= 0) {
+    if (reason <= 0 || s->declined) {
       s->time = begun;
+      s->begun = last;
       copy_motion(p, s, p->work->kept, 1);
-      return reason;
+      return s->declined ? 1 : reason;
     }
     symancf_conclude(p, s);
     const int stop_here = p->driven && p->ask(DRIVE, 0); /* the step stands */
+    if (p->driven) write_memory(p, s);
     if (!p->closed && !stop_here) add_work(p, s, s->time - begun);
     keep_wanted(p, s, s->made + 1);
     s->calm = s->calm > 0 ? s->calm - 1 : 0;

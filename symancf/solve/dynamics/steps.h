@@ -7,9 +7,11 @@
 #define SYMANCF_STEPS_H
 
 #include "../../newton/stopping.h"
+#include "contact.h"
+#include "tangent.h"
 
 /* What C asks of Python: rare and dear, or for other people. */
-enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE };
+enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW };
 
 typedef int64_t (*symancf_evaluate)(const void *plan, int what, const double *x, const double *v,
                                     double *f, double *energies);
@@ -19,6 +21,8 @@ typedef void (*symancf_reduce)(double *values, int32_t count, int largest);
 /* What a step only uses. */
 typedef struct {
   symancf_stopping *stopping;
+  symancf_kinks *kinks;
+  symancf_tangent_values *tangent;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
   double *kept;                                 /* [4][coordinates] where the step began */
@@ -54,6 +58,13 @@ typedef struct {
   const int64_t *body_rows; /* [bodies][12] */
   const double *body_length;
   double turn_limit;
+  /* laws that remember, their plan, where kernels read the length of a step; see contact.h */
+  int32_t memories, lengths;
+  int32_t reviewed, reviews; /* whether terms review each solution; how many of a step */
+  symancf_memory *memory;
+  const void *memory_plan;
+  double **length;
+  int32_t chooses; /* whether steps begin with the best of several starts */
   /* forces that work */
   const void *power_plan[2];       /* of drives and of dampers; NULL: none */
   const double *owned, *supported; /* 1 for what works, of forces and of supports */
@@ -73,7 +84,10 @@ typedef struct {
   int (*ksp_iterations)(void *, void *);
   int (*ksp_reason)(void *, int *);
   int (*vector_get)(void *, double **), (*vector_restore)(void *, double **);
-  int32_t residual, wide, exact, most; /* mode of plans; iterations */
+  void *factor; /* on a fixed pattern, if `factored` in the state */
+  int (*factor_renew)(void *);
+  void (*factor_solve)(void *, const double *, double *);
+  int32_t residual, tangent, update, wide, exact, most; /* modes of plans; iterations */
   /* where steps end: at most shortly after `end`, and `seconds` */
   double h, end, seconds;
   /* states at the ends of some steps, ascending numbers from 1, see instants.py */
@@ -92,7 +106,7 @@ typedef struct {
 } symancf_tangent;
 
 typedef struct {
-  double time;
+  double time, begun; /* where the present step, or the last one, began */
   double *state, *rate, *acceleration, *auxiliary; /* local vectors */
   symancf_tangent tangent;
   int32_t calm;              /* steps before accelerations are extrapolated */
@@ -103,8 +117,10 @@ typedef struct {
   /* what the last solution took, and how it ended */
   int32_t iterations, linear_iterations, looked, pause;
   int32_t error, made; /* PETSc's, or -1: no memory; steps */
+  int32_t factored;    /* whether the factors are those of the tangent */
   int32_t turned;      /* whether a rigid body has turned far in the last step */
   int32_t timetable_row, kept_now; /* of the next step; number of kept states */
+  int32_t declined;    /* whether a term asks for what Python does: the next step is its */
 } symancf_state;
 
 #endif

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...assembly.agreement import agreed, times_between
 from ...errors import ConvergenceError, ParameterError
@@ -22,13 +22,62 @@ from .instants import Instants
 from .monitors import Observed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
+    from ...output.history import History
     from ...output.restart import Restarts, Saved
+    from ...runtime.interruption import Interruption
     from ...runtime.options import SolverOptions
-    from .events import Event
+    from ...runtime.progress import Progress
+    from .accelerations import Accelerations
+    from .energy import Audit, Energies
+    from .events import Event, Events
+    from .integrator import Integrator
     from .interval import Interval
-    from .problem import DynamicProblem
+    from .motion import EquationsOfMotion
+    from .newton import Newton
+    from .supports import MovingSupports
+
+
+class Moving(Protocol):
+    """What steps take of a `DynamicProblem`: its parts, and how far its motion is."""
+
+    history: History
+    steps: int
+    _system: DiscreteSystem
+    _motion: EquationsOfMotion
+    _newton: Newton
+    _accelerations: Accelerations
+    _integrator: Integrator
+    _audit: Audit
+    _supports: MovingSupports | None
+    _events: Events | None
+    _monitors: list[Callable[[Step], None]]
+    _progress: Progress
+    _interruption: Interruption
+    _prefix: str
+    _started: bool
+    _adds_up: bool
+    _taken: Energies | None
+    _left: State
+
+    @property
+    def state(self) -> State:
+        """The present state as a value."""
+
+    def initialize(self, step: float) -> None:
+        """Find consistent rates, accelerations and multipliers."""
+
+    def _lead(self, step: float) -> None:
+        """Let forces follow this motion."""
+
+    def _take(self, state: State) -> None:
+        """Take a state; loads stay."""
+
+    def _measure(self) -> None:
+        """Take the energies."""
 
 
 class Requested(NamedTuple):
@@ -124,9 +173,7 @@ class TimeSteps:
     begun : time and number of steps at the beginning of the call, `rejections` likewise.
     """
 
-    def __init__(
-        self, problem: DynamicProblem, asked: Requested, restarts: Restarts | None
-    ) -> None:
+    def __init__(self, problem: Moving, asked: Requested, restarts: Restarts | None) -> None:
         self.problem, self.system, self.history = problem, problem._system, problem.history
         made = self.integrator = problem._integrator
         self.ts = made.ts
@@ -253,7 +300,9 @@ class TimeSteps:
         if self.restarts is not None:
             wanted = min(wanted, self._steps_to_restart(self.restarts))
         room = 0 if self.instants is None else self.instants.most
-        if len(due) > room:
+        if len(due) and self.system.memory:  # which C keeps at the end of its last step alone
+            wanted, due = min(wanted, int(due[0]) - (not room)), due[:room][:1]
+        elif len(due) > room:
             wanted, due = min(wanted, int(due[room]) - 1), due[:room]
         if wanted < 2 or not made.is_steady():
             return False
@@ -367,8 +416,8 @@ class TimeSteps:
         if others := [now for now in self.system.comm.allgather(self.system.time) if now != time]:
             self.system.time = time
             raise ParameterError(
-                f"{who} has set system.time from {time:g} to {others[0]:g}: times of a motion are "
-                "made by its steps; set it between two calls of solve",
+                f"{who} has set system.time from {time:g} to {others[0]:g}: the time is "
+                "advanced by the steps; set it between two calls of solve",
                 asked="time",
                 given=others[0],
                 possible=(time,),
@@ -451,7 +500,7 @@ class TimeSteps:
         made.show(0)
 
 
-def reconcile(problem: DynamicProblem, before: State, step: float) -> None:
+def reconcile(problem: Moving, before: State, step: float) -> None:
     """Make accelerations and multipliers those of what changed from outside (collective).
 
     Positions and rates that changed since a state have to fulfil the constraints, as at the

@@ -57,7 +57,7 @@ def _motions(system: DiscreteSystem, body: RigidBody) -> tuple[Array, Array]:
     local = system.binding(body).local_vertices(system)
     if not len(local) or local[0] >= numbering.owned_vertices:
         return np.zeros(0), np.zeros((0, 6))
-    at = (body.offsets(system, local)[0][:, None] + np.arange(3)).ravel()
+    at = (body._offsets(system, local)[0][:, None] + np.arange(3)).ravel()
     about = (system.reference + system.state)[at[:3]]
     modes = rigid_modes(system, system.state, about)[:, at].T
     modes[:, 3:] /= body.length

@@ -215,8 +215,13 @@ class Work:
             self._lent: Array = np.zeros((4, len(m.state)))  # forces before and now
             self._lent[:2, self._at] = self.last.forces
             native.state.give(pull=self._lent)
-        for k, name in enumerate(("work", "dissipated")):
-            problem.power_plan[k] = self._plans[name].structure if name in self._plans else None
+        for k, plan in enumerate(self.plans):
+            problem.power_plan[k] = None if plan is None else plan.structure
+
+    @property
+    def plans(self) -> list[Plan | None]:
+        """The plans of drives and of dampers, where there are any."""
+        return [self._plans.get(name) for name in ("work", "dissipated")]
 
     def take_back(self) -> None:
         """Take the instant to which C has added up."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -29,10 +30,7 @@ Engine = Literal["dense", "slepc", "scipy"]
 DENSE_UNKNOWNS = 300  # unknowns up to which all eigenvalues are found, by LAPACK
 NEARLY_DENSE_UNKNOWNS = 2000  # likewise, where about all that there are is asked for
 TOLERANCE = 1e-11  # of theta
-MISSED_SHIFT_RATIO = 1e5  # times round-off: an eigenvalue that no shift meets
-LOST_DIGITS_RATIO = 1e8  # of a shift: eigenvalues whose theta has lost half of its digits
 NO_EIGENVALUE = 1e-13  # of the largest theta: one that is none
-MASSLESS_RATIO = 1e-14  # of the largest mass, where each coordinate has 1: none
 
 
 def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = False) -> Engine:
@@ -150,9 +148,7 @@ def _dense(pencil: Pencil, known: Array, positive: bool) -> Eigenpairs:
     C = None if pencil.rates is None else _gathered(pencil, pencil.rates)
     bound = np.concatenate(comm.allgather(pencil.constraints))
     apart = (
-        abs(pencil.shift) + MISSED_SHIFT_RATIO * pencil.round_off(known)
-        if pencil.symmetric
-        else None
+        abs(pencil.shift) + pencil.round_off(known) / math.sqrt(EPS) if pencil.symmetric else None
     )
     known = np.concatenate(comm.allgather(known))
     result: Any = None
@@ -210,15 +206,16 @@ def _all(
     root = np.sqrt(np.diag(M))
     unit = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0.0)
     values, V = np.linalg.eigh(unit[:, None] * M * unit)  # masses of any ratio have digits
-    some = values > MASSLESS_RATIO * values.max(initial=0.0)
+    some = values > EPS * len(values) * values.max(initial=0.0)
     L = root[:, None] * V[:, some] * np.sqrt(values[some])
     without = images.T @ (unit[:, None] * V[:, some] / np.sqrt(values[some]))
     K = K + images * apart @ images.T
     theta, X = _by_shift(K, M, L, without, sigma)
-    far = int((theta * abs(sigma) * LOST_DIGITS_RATIO > 1.0).sum())
+    top = theta.max(initial=0.0)
+    far = int((theta > math.sqrt(EPS) * top).sum())  # half of the digits are left
     below = sigma < 0.0 and theta.min(initial=0.0) >= 0.0
-    if below and far < len(theta):  # theta has no digits of these: from a shift near them
-        near = LOST_DIGITS_RATIO * sigma
+    if below and 0 < far < len(theta):  # theta has no digits of these: from a shift near them
+        near = -1.0 / (math.sqrt(EPS) * top)
         other, more = _by_shift(K, M, L, without, near)
         with np.errstate(divide="ignore"):
             theta[far:] = 1.0 / (1.0 / other[far:] + near - sigma)

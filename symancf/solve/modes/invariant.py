@@ -16,11 +16,10 @@ import numpy as np
 
 from ...arrays import Array
 from .engines import filtered
+from .pencil import DEPENDENCE_TOLERANCE
 
 if TYPE_CHECKING:
     from .pencil import Eigenpairs, Pencil
-
-SAME_DIRECTION = 1e-6  # square of the sine of the angle between vectors that are taken together
 
 
 class Invariant:
@@ -55,7 +54,7 @@ class Invariant:
         gram, keep = self.pencil.sums(B.T @ B), list[int]()
         for block in blocks:
             trial = [*keep, *block]
-            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > SAME_DIRECTION:
+            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > DEPENDENCE_TOLERANCE:
                 keep = trial
         self.hold(B[:, keep])
 

@@ -12,6 +12,7 @@ from mpi4py import MPI
 
 from ...errors import ConvergenceError, SymancfError
 from ..statics.problem import StaticProblem
+from .search import EXTRA_NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 #: of a load, by which the tangent's second derivative moves it: it is told
 CURVED_PATH_TOLERANCE = 0.05
 MAX_PATH_LENGTH = 1.0  # of the largest body: how far a path is followed for a load
-MOST_EQUILIBRIA, MORE_LOADS = 60, 6  # equilibria of it; loads more, among them those that are none
+MOST_EQUILIBRIA = 60  # equilibria of it
 NEXT_TO_LOAD = 0.01  # of the way to a load: an equilibrium next to it
 NO_LOAD = 0.3  # likewise: no load, half of the way is a tangent that is not singular there
 
@@ -62,7 +63,8 @@ class OnPath:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 at = self._singular()
-                near = None if at is None else linear(self.arc, count + MORE_LOADS, self.direction)
+                more = count + EXTRA_NUMBERS
+                near = None if at is None else linear(self.arc, more, self.direction)
         except SymancfError:
             near = None
         finally:

@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
 
 EPS = float(np.finfo(float).eps)
-NO_FORCE = 1e-12  # of the size of its parts: a force that is none
-NO_INERTIA = 1e-13  # likewise of rigid motions: the inertia of a wire about its axis
+NEGLIGIBLE = 1e-12  # of the size of its parts: a force of a rigid motion, or an inertia, of none
 RIGID_MOTION_SHARE = 0.9999  # of a motion: what modes may be of it so that it is theirs
-#: of the largest: square of what combinations of other vectors add to these
+#: square of what a vector adds to a combination of others, or of the sine between two
 DEPENDENCE_TOLERANCE = 1e-6
 VECTOR_TOLERANCE = 1e-5  # of a vector: what one more step of the operator may change in it
 
@@ -87,6 +86,7 @@ class Pencil:
         )
         self._factors = Factors(self.comm, symmetric)
         self._combined: PETSc.Mat | None = None
+        self._factored: tuple[float, bool] | None = None  # shift, and whether with rates
         self.scale: Array = np.ones(self.unknowns.rows)
         self.known: Array = np.zeros((self.rows, 0))
         self._x, self._y = self.unknowns.new(), self.unknowns.new()
@@ -133,6 +133,7 @@ class Pencil:
             if matrix is not None:
                 matrix.diagonalScale(self._x, self._x)
         self.scale = self.scale * scale
+        self._factored = None
 
     def _diagonal(self, matrix: PETSc.Mat) -> Array:
         vector = matrix.getDiagonal()
@@ -213,11 +214,15 @@ class Pencil:
         """Take K - sigma weight for K: eigenvalues become smaller by sigma (collective)."""
         same = PETSc.Mat.Structure.SAME_NONZERO_PATTERN
         self.stiffness.axpy(-shift, self.weight, structure=same)
+        self._factored = None
 
     def factor(self, shift: float) -> bool:
-        """Factor with a shift; tell whether that was possible (collective)."""
-        self.shift = shift
-        return self._factors.make(self.combined(shift))
+        """Factor with a shift, unless that was done last; tell whether it can be (collective)."""
+        asked = shift, self.rates is not None
+        if asked != self._factored:
+            self.shift = shift
+            self._factored = asked if self._factors.make(self.combined(shift)) else None
+        return self._factored is not None
 
     @property
     def negative(self) -> int | None:
@@ -319,9 +324,9 @@ class Pencil:
         )
         stiff = k[:, None] > 0.0
         left = self.sums(np.where(stiff, f**2 / np.where(stiff, k[:, None], 1.0), 0.0).sum(axis=0))
-        other = self.sums((~stiff & (np.abs(f) > NO_FORCE / EPS * noise)).sum(axis=0))
+        other = self.sums((~stiff & (np.abs(f) > NEGLIGIBLE / EPS * noise)).sum(axis=0))
         least = self.sums((np.abs(D) * noise).sum(axis=0))
-        return D, least, (left <= NO_FORCE**2 / EPS * least) & (other == 0)
+        return D, least, (left <= NEGLIGIBLE**2 / EPS * least) & (other == 0)
 
     def orthonormal(self, X: Array, alike: float = DEPENDENCE_TOLERANCE) -> Array:
         """Return an orthonormal basis of what vectors of one eigenvalue are combinations of."""
@@ -335,7 +340,7 @@ class Pencil:
         bases = []
         for B in (self.scale[:, None] * self.motions()[0], X):
             B = self.natural[:, None] * B
-            for least in (NO_INERTIA, 0.0):
+            for least in (NEGLIGIBLE, 0.0):
                 size = np.sqrt(self.sums((B * B).sum(axis=0)))
                 B = B / np.where(size > 0.0, size, 1.0)
                 d, V = np.linalg.eigh(self.sums(B.T @ B))

@@ -28,7 +28,7 @@ from ..statics.arc import Arc
 from ..statics.equilibrium import EquilibriumSolver
 from .engines import chosen
 from .path import CURVED_PATH_TOLERANCE, OnPath, tell
-from .pencil import Pencil
+from .pencil import EPS, Pencil
 from .search import Search
 from .shapes import Buckling, Modes, Participation
 from .unbalanced import balance
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from ...system import System
 
-SYMMETRIC, SYMMETRIC_DIFFERENCES = 1e-13, 1e-8  # of products: round-off, and that of differences
+SYMMETRIC = 1e-13  # of products: round-off
 STATE_CHANGE = 1e-3  # of the largest body: the way over which the tangent is differentiated
 HIDDEN_MODE_RATIO = 1e-2  # of the slowest mode: round-off that modes may hide in
 
@@ -90,6 +90,8 @@ class EigenProblem(OneProcess):
     >>> modes.omega.round(2)                        # 1.8751^2, 4.6941^2: twice, in y and z
     array([ 3.52,  3.52, 22.03, 22.03])
     """
+
+    _settable = ("damping",)
 
     @former_arguments("EigenProblem")
     def __init__(
@@ -221,10 +223,10 @@ class EigenProblem(OneProcess):
         if hidden > 0 and (hides or search.floor > HIDDEN_MODE_RATIO * slowest):
             once.warn(
                 "modes hidden",
-                f"EigenProblem.solve: {hidden} of the modes of frequency zero are no motions "
-                f"of the whole: below {search.floor / (2.0 * math.pi):.2g} Hz none can be told "
-                "from zero, which is round-off of what is stiffest. Let that be less stiff "
-                "(EA, k, springs), or a constraint instead",
+                f"EigenProblem.solve: {hidden} of the modes of frequency zero are no rigid-body "
+                f"modes: below {search.floor / (2.0 * math.pi):.2g} Hz a frequency cannot be "
+                "distinguished from zero, which is round-off of the stiffest part. Make that less "
+                "stiff (EA, k, springs), or use a constraint instead",
             )
 
     def _search(self, pencil: Pencil, count: int) -> Search:
@@ -299,12 +301,12 @@ class EigenProblem(OneProcess):
         Where that is more than 5 % of the first load, the path of equilibria is followed until K
         itself is singular, and the other loads and all shapes are those of the tangent 1 % before:
         so that a narrow beam that bends before it buckles sideways has its load, from rest.
-        ``buckling.equilibria`` tells how many were solved; state and parameter stay. Loads that
-        remain doubtful are told: where nothing is singular on the way until something has moved by
-        the size of the largest body, laws remember the way, or bodies touch. K' and K'' are
-        central differences of fourth order of tangents on the path (with its curvature), by a
-        thousandth of the body's size: exact to 1e-10 or so. The parameter may drive anything:
-        loads, pressures, prescribed displacements.
+        ``buckling.equilibria`` tells how many were solved; state and parameter stay. A warning
+        is issued for loads that remain doubtful: where nothing is singular on the way until
+        something has moved by the size of the largest body, laws remember the way, or bodies touch.
+        K' and K'' are central differences of fourth order of tangents on the path (with its
+        curvature), by a thousandth of the body's size: exact to 1e-10 or so. The parameter may
+        drive anything: loads, pressures, prescribed displacements.
 
         Parameters
         ----------
@@ -374,7 +376,7 @@ class EigenProblem(OneProcess):
         slope.scale(-float(direction))
         K.weight.destroy()
         K.weight = slope
-        K.symmetric = symmetric and _symmetric(system, slope, SYMMETRIC_DIFFERENCES)
+        K.symmetric = symmetric and _symmetric(system, slope, math.sqrt(EPS))
         try:
             search = self._search(K, count)
             mu, X = search.loads(count, reach)

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...arrays import Array, Complex, Mask
 from ...errors import ConvergenceError, SymancfError
-from .engines import largest
+from .engines import TOLERANCE, largest
 from .invariant import Invariant
-from .pencil import EPS, NO_INERTIA, Eigenpairs
+from .pencil import DEPENDENCE_TOLERANCE, EPS, NEGLIGIBLE, Eigenpairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,16 +21,13 @@ if TYPE_CHECKING:
     from .engines import Engine
     from .pencil import Pencil
 
-ZERO_SHIFT_RATIO = 1e-10  # of the largest eigenvalue, about: a shift beside zero
 ROUND_OFF_FACTOR = 10.0  # times what round-off of K makes: eigenvalues that are zero
 INVERSE_STEPS, WIDER_SHIFT = 3, 100.0  # of inverse iteration; times a shift that has no digits
 VISIBLE_RATIO = 1e-3  # of what is zero for others: what must be there
-MAX_ROUNDS = 40  # times that missing ones are looked for
-EXTRA_NUMBERS = 6  # more than asked for: rigid motions
-ZERO_RATE = 1e-6  # of the shift of s: zeros
-LOOKED_FOR_ANEW, LEAST_ROOM = 2, 3  # eigenvalues that are looked for anew; of as many that are left
+EXTRA_NUMBERS = 6  # more than asked for: rigid motions, loads that are none
+LEAST_ROOM = 3  # where fewer vectors are left none is looked for
 OTHER_LOAD_RATIO = 10.0  # times a load: one of another size
-NOISE_OF_NUMBER, MOST_NOISE = 1e-10, 1e-6  # of a number next to the shift: its round-off; at most
+MOST_NOISE = 1e-6  # of a number: its round-off, at most
 
 
 class Choice(NamedTuple):
@@ -104,11 +101,12 @@ class Search:
         X = np.zeros((pencil.unknowns.rows, 0)) if known is None else known
         values = np.zeros(X.shape[1])
         wanted = count
-        for _ in range(MAX_ROUNDS):
+        for _ in range(pencil.room()):
             found = largest(self.engine, pencil, wanted, self.options, X, positive=buckling)
-            some, fresh = len(found.theta), 1.0 / found.theta + (0.0 if buckling else sigma)
+            before, fresh = len(values), 1.0 / found.theta + (0.0 if buckling else sigma)
             values = np.concatenate([values, fresh])
             values, X = _orthonormal(pencil, values, np.concatenate([X, found.vectors], axis=1))
+            some = len(values) > before
             order = np.argsort(values, kind="stable")
             values, X = values[order], X[:, order]
             choice = choose(values, X)
@@ -171,18 +169,20 @@ class Search:
         """
         pencil = self.pencil
         D, least, still = pencil.motions()
-        D = pencil.orthonormal(pencil.orthonormal(D[:, still], NO_INERTIA))
+        D = pencil.orthonormal(pencil.orthonormal(D[:, still], NEGLIGIBLE))
         least = least[least > EPS**2 * self._fastest]  # others feel no force at all
         if not len(least):
-            return ZERO_SHIFT_RATIO * self._fastest, D
+            return NEGLIGIBLE * self._fastest, D
         shift, room = ROUND_OFF_FACTOR * float(least.min()), pencil.room()
         while D.shape[1] < room:
             z = self._slow_motion(shift, D)
             energy, noise = (float(part[0]) for part in (self._energies(z), pencil.round_off(z)))
             if noise > 0.0 and abs(energy) <= ROUND_OFF_FACTOR * noise:
                 D = np.concatenate([D, z], axis=1)
-            elif 0.0 <= energy < shift < ZERO_SHIFT_RATIO * self._fastest:
+            elif 0.0 <= energy < shift < math.sqrt(EPS) * self._fastest:
                 shift *= WIDER_SHIFT
+            elif energy > 0.0 and not D.shape[1]:
+                return shift, D
             else:
                 return max(shift, 0.3 * energy, -3.0 * energy), D
         return shift, D
@@ -333,7 +333,7 @@ class Search:
         if rates is not None:
             some, self._resting = self.checked, slow.X[:, slow.s == 0.0].real
             least = float(np.abs(slow.s[slow.s != 0.0]).min(initial=np.inf))
-            sigma = 0.3 * least if least < math.inf else math.sqrt(ZERO_SHIFT_RATIO * self._fastest)
+            sigma = 0.3 * least if least < math.inf else math.sqrt(NEGLIGIBLE * self._fastest)
             slow = self._completed(*self._begun(count, sigma), count, None)
             self.checked = self.checked and some is not False
         return slow.s, pencil.scale[:, None] * slow.X
@@ -377,7 +377,7 @@ class Search:
         noise = ROUND_OFF_FACTOR * pencil.round_off(X)
         zero = own = square * size <= noise
         if quadratic:  # of a double zero, as that of a rigid motion, half of the digits are lost
-            self.floor = max(ZERO_RATE * sigma, math.sqrt(10.0 * EPS * self._fastest))
+            self.floor = math.sqrt(10.0 * EPS * self._fastest)
             zero = zero | (np.abs(numbers) <= self.floor)
             # others decay slowly
             zero &= stiff <= noise + ROUND_OFF_FACTOR * EPS * self._fastest * size
@@ -389,7 +389,7 @@ class Search:
         self.hides = bool((zero & ~own & massive & seen).any())
         X = X / np.sqrt(np.where(massive, size, 1.0))
         far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
-        digits = np.minimum(NOISE_OF_NUMBER * far, MOST_NOISE)  # those of theta: of the largest
+        digits = np.minimum(10.0 * TOLERANCE * far, MOST_NOISE)  # those of theta: of the largest
         s = numbers if quadratic else np.sqrt(_straight(-numbers, digits, digits))
         s = _straight(s, digits, MOST_NOISE if quadratic else digits)  # of twice a real one a pair
         if not quadratic:
@@ -433,8 +433,9 @@ class Search:
 
         `lacking` : how many more are wanted where none of a theta larger than a number is missing.
         """
-        wanted, self.checked = LOOKED_FOR_ANEW, self.engine == "dense"
-        for _ in range(0 if self.checked else MAX_ROUNDS):
+        pair = 2  # of conjugate ones
+        wanted, self.checked = pair, self.engine == "dense"
+        for _ in range(0 if self.checked else self.pencil.room()):
             if self.pencil.room() - space.basis.shape[1] < LEAST_ROOM:
                 self.checked = None
                 break
@@ -448,8 +449,10 @@ class Search:
             if wanted <= 0 or not least:
                 self.checked = True if wanted <= 0 else None
                 break
-            wanted = max(wanted, LOOKED_FOR_ANEW)
+            wanted, size = max(wanted, pair), space.basis.shape[1]
             space.add(more)
+            if space.basis.shape[1] == size:
+                break
             found = space.pairs(positive)
         return found
 
@@ -479,11 +482,11 @@ def _orthonormal(pencil: Pencil, values: Array, X: Array) -> tuple[Array, Array]
     good = size > 0.0
     values, X = values[good], X[:, good] / np.sqrt(size[good])
     gram = pencil.sums(X.T @ pencil.product(pencil.metric, X))
-    if len(gram) and np.linalg.eigvalsh(gram)[0] < 1e-6:  # one that is there already
+    if len(gram) and np.linalg.eigvalsh(gram)[0] < DEPENDENCE_TOLERANCE:  # one is there already
         keep: list[int] = []
         for k in range(len(values)):
             trial = [*keep, k]
-            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > 1e-6:
+            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > DEPENDENCE_TOLERANCE:
                 keep = trial
         return _orthonormal(pencil, values[keep], X[:, keep])
     return values, X @ np.linalg.inv(np.linalg.cholesky(gram)).T if len(gram) else X

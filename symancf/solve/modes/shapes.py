@@ -47,8 +47,8 @@ class Shapes(Portable):
     """
 
     title = "shapes"
-    of_process: ClassVar = {"_system": lambda: None}
-    distributed = "send what is the same on every rank, such as modes.frequencies"
+    _of_process: ClassVar = {"_system": lambda: None}
+    _distributed = "send what is the same on every rank, such as modes.frequencies"
 
     def __init__(self, system: System, shapes: Array, checked: bool | None) -> None:
         self._system: System | None = system
@@ -81,7 +81,7 @@ class Shapes(Portable):
         return self._system
 
     @property
-    def ranks(self) -> int:
+    def _ranks(self) -> int:
         """The number of ranks that share them."""
         return 1 if self._system is None else self._system.comm.size
 

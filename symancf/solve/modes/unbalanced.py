@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -11,17 +12,15 @@ from ...assembly.matrices import Matrices
 from ...assembly.piece import Role
 from ...runtime.collective import together
 from ..statics.convergence import Convergence
-from .pencil import Pencil
+from .pencil import EPS, Pencil
 
 if TYPE_CHECKING:
     from ...arrays import Array, Mask
     from ...assembly.discrete import DiscreteSystem
 
 UNBALANCED_RATIO = 1e-4  # of the forces
-JOINT_RESIDUAL_RATIO = 1e-9  # likewise: less is left where forces of joints follow from the others
-NEGLIGIBLE_WORK = 1e-3  # of the largest work in a part: forces that are less count for nothing
-HEAVY_MASS, HEAVY_STEPS = 1e8, 3  # of the largest eigenvalue: masses that let nothing move
 NOISE_RATIO = 1e3  # times the estimate of round-off: a residual that is none
+NEGLIGIBLE_WORK = 1e-3  # of the largest work in a part: forces that are less count for nothing
 
 
 def unbalanced(system: DiscreteSystem) -> float:
@@ -63,13 +62,13 @@ def balance(system: DiscreteSystem) -> None:
     """
     share, state = unbalanced(system), system.state.copy()
     bound = system.numbering.those("multiplier", "tie")
-    if share > JOINT_RESIDUAL_RATIO and system.comm.allreduce(bool((bound & free(system)).any())):
+    if share and system.comm.allreduce(bool((bound & free(system)).any())):
         pencil = Pencil(
             system, Matrices(system).tangent(), Matrices(system).mass(), symmetric=False
         )
-        if pencil.factor(-HEAVY_MASS * pencil.fastest()):
+        if pencil.factor(-pencil.fastest() / math.sqrt(EPS)):  # masses that let nothing move
             f = np.zeros_like(state)
-            for _ in range(HEAVY_STEPS):
+            for _ in range(2):  # half of the digits each
                 with together(system.comm):
                     system.plan.residual(system.state, f)
                 rows = system.unknowns.from_rows(system.numbering.to_rows(f))

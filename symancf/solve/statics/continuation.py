@@ -114,7 +114,7 @@ class Continuation:
         history = self.solver.history
         name = "".join("_" if c in '/,"\n' else c for c in self.arc.name)
         name = "parameter" if name in ("", "time", ".") else name
-        if name not in history.names and not history.begun:
+        if name not in history.names and not history._begun:
             history.record(name, self._value)
 
     def _value(self) -> float:
@@ -161,7 +161,7 @@ class Continuation:
         goes, back = ("rises", -1) if at.heading > 0 else ("falls", 1)
         raise ParameterError(
             f"follow({name}, to={to:g}): {name} = {now:.7g} {goes} here beyond a limit point: "
-            f"direction={back} goes back the way it came, direction={-back} goes on, to where "
+            f"direction={back} goes back the way it came, direction={-back} continues, to where "
             f"{name} turns again",
             asked="direction",
             possible=(back, -back),
@@ -328,7 +328,7 @@ class Continuation:
         point = PathPoint(a.at, a.arc, way, number, heading, extreme, a.negative, True)
         if extreme:
             self._remember(self._begin)
-            self._note(point, a.heading > 0, self.solver.history.at_point())
+            self._note(point, a.heading > 0, self.solver.history._at_point())
         self.point, self._bend = point, None
         return point
 
@@ -390,7 +390,7 @@ class Continuation:
                     raise ConvergenceError(
                         f"follow({self.arc.name}): the path leads away from {self.arc.name} = "
                         f"{to:g}: it is {self.point.value:.7g} now; give direction=1 or -1 to turn "
-                        "round, or until= to go on this way",
+                        "round, or until= to continue this way",
                         asked=self.arc.name,
                         given=to,
                         reason="AWAY",
@@ -403,8 +403,8 @@ class Continuation:
                     f"follow({self.arc.name}): {goal} was not reached in "
                     f"{MAX_STEPS if steps is None else steps} steps; {self.arc.name} is "
                     f"{self.point.value:.7g}. The history has the path up to there; catch this "
-                    "error where `steps` is to end it. One may go on from there, or, with "
-                    "direction=, turn",
+                    "error where `steps` is to end it. The next call continues from there, or, "
+                    "with direction=, turns round",
                     asked="steps",
                     given=MAX_STEPS if steps is None else steps,
                     reason="STEPS",
@@ -443,7 +443,7 @@ class Continuation:
             ended = self._take(point, until)
             if point is limit:
                 history = self.solver.history
-                self._note(limit, a.heading > 0, history.at_point(history.latest()))
+                self._note(limit, a.heading > 0, history._at_point(history._latest()))
             if ended or last:
                 return True
         return False
@@ -494,7 +494,7 @@ class Continuation:
         """Note a bifurcation."""
         history, point, number = self.solver.history, crossing.before, crossing.eigenvalues
         self._end_at(point)
-        values = history.at_point()
+        values = history._at_point()
         history.bifurcations.append(
             LimitPoint(point.arc, point.value, "bifurcation", values, point.at.state, number)
         )

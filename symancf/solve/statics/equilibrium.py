@@ -161,6 +161,8 @@ class EquilibriumSolver:
         self._make_solver()
         self.stability: Stability = Stability(system, self.linear)
         if unsure:
+            if bound:  # the tangent has them with the scale of before
+                self._assemble()
             require_supported(system)
         if self.check_held:
             require_pressed(system)
@@ -280,10 +282,10 @@ class EquilibriumSolver:
 
         Their forces stay, as those that modes about a state at rest have found.
         """
-        system, old, f = self.system, self.system.stiffness, np.zeros_like(self.system.state)
+        system, old = self.system, self.system.stiffness
         if not self.restored:
             system.stiffness = 1.0
-        self.guarded(lambda: system.plan.tangent(system.state, f, system.matrix))
+        self._assemble()
         if self.restored:
             return
         largest = self.convergence.stiffest(system.matrix.mat.getDiagonal().getArray())
@@ -292,6 +294,11 @@ class EquilibriumSolver:
             old / system.stiffness
         )
         system.prescribe(system.time)
+
+    def _assemble(self) -> None:
+        """Assemble the tangent of the present state (collective)."""
+        system, f = self.system, np.zeros_like(self.system.state)
+        self.guarded(lambda: system.plan.tangent(system.state, f, system.matrix))
 
     def guarded(self, call: Callable[[], int]) -> int:
         """Call on every rank; raise the first error on all of them."""

@@ -50,12 +50,12 @@ class StaticProblem(OneProcess, Displayable):
 
     Parameters
     ----------
-    system : its `state` is the starting point and holds the solution afterwards.
+    system : its `state` is the starting point and, afterwards, the solution.
     prefix : of all PETSc options of this problem, e.g. ``"plate_"`` (then
         ``-plate_snes_rtol 1e-8`` on the command line).
     options : of PETSc without prefix, ``{"pc_type": "lu"}``; the command line goes before them.
     history : takes the steps, e.g. ``History(csv="run.csv", hdf5="run.h5")``.
-    check_held : look for rigid motions left free before the first step.
+    check_held : look for unconstrained rigid-body modes before the first step.
     check_stable : warn where `solve` ends in an unstable equilibrium; see `Stability.tell`.
 
     Attributes
@@ -78,6 +78,8 @@ class StaticProblem(OneProcess, Displayable):
     >>> round(float(system.terms[0].reaction(system).force[0]), 9)
     -0.1
     """
+
+    _settable = ("check_stable",)
 
     @former_arguments("StaticProblem")
     def __init__(
@@ -233,16 +235,16 @@ class StaticProblem(OneProcess, Displayable):
         jump : accept whatever equilibrium Newton's method finds, also one that no path of
             equilibria under growing loads leads to (a snap-through). Otherwise one that took
             many iterations or cut steps is compared with what the tangents predict (`Branch`).
-        checkpoint : file, or `Restart`, to go on from where it exists, and to write on the way: a
-            signal ends the run there, and the same script goes on with the same bits. After each
-            `Restart.every` steps `snes` is another object.
+        checkpoint : file, or `Restart`, to continue from where it exists, and to write on the way:
+            a signal ends the run there, and the same script continues with the same bits. After
+            each `Restart.every` steps `snes` is another object.
         stops : pseudo-times at which a step ends, in any order.
 
         Raises
         ------
         ConvergenceError : on every rank, with PETSc's reason (that of the linear solver, if it
             was the cause).
-        ConstraintError : a rigid motion is free.
+        ConstraintError : a rigid-body mode is unconstrained.
         ParameterError : a step that is not positive, or a parameter or prescribed displacement
             that is not finite.
         SymancfError : PETSc refused, e.g. an option.
@@ -251,7 +253,8 @@ class StaticProblem(OneProcess, Displayable):
         Suspended : on every rank, after SIGUSR1 or SIGTERM; see `Restart`.
         CheckpointError : the file is that of another system or run.
 
-        Whatever is raised, the state is that of the last converged step and one may go on.
+        Whatever is raised, the state is that of the last converged step, and the solution can be
+        continued.
         """
         now = self._system.time
         to, step, smallest, ends = step_ends(self._system, to, step, smallest, stops)
@@ -310,7 +313,7 @@ class StaticProblem(OneProcess, Displayable):
         change of the parameter; the pseudo-time stays. ``history[parameter.name]`` are its values.
         With a direct solver bifurcations are noted, too (a warning, ``history.bifurcations``),
         of an unsymmetric tangent those of odd numbers of eigenvalues, with Krylov's methods none
-        (``history.search`` says which); the path goes on as it was.
+        (``history.search`` says which); the path continues as it was.
 
         Parameters
         ----------
@@ -318,11 +321,11 @@ class StaticProblem(OneProcess, Displayable):
         to : end where the parameter has this value for the first time, exactly.
         step : change of the parameter in the first step, as the tangent predicts it; then the
             arc length follows the turn of the path and the iterations. Default: 1/20 of the way
-            to `to`. A path that goes on keeps its step.
+            to `to`. A path that is continued keeps its step.
         steps : number of steps (limit points apart), at most with `to` or `until`.
         until : called with each `Step`; end when it returns something true.
         direction : 1: the parameter grows at first, -1: it falls. Default: towards `to`; without
-            it a path goes on as it ended if nothing has changed since, and a new one grows.
+            it a path continues as it ended if nothing has changed since, and a new one grows.
             Needed where `to` is behind a path that has passed a limit point.
         largest : longest arc of a step; features of a path within one step are not seen.
         smallest : shortest arc tried, as a part of `step`.
@@ -331,7 +334,7 @@ class StaticProblem(OneProcess, Displayable):
         ------
         ConvergenceError : no equilibrium at the start or further on the path; or `to`, or what
             `until` waits for, was not reached in `steps` (2000) steps. The state is that of the
-            last step, and one may go on.
+            last step, and the path can be continued.
         ParameterError : impossible arguments; nothing depends on the parameter.
         """
         with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
@@ -363,7 +366,7 @@ class StaticProblem(OneProcess, Displayable):
     def monitor(self, function: Monitor, every: int = 1) -> None:
         """Call ``function(step)`` with each, or each `every`-th, converged `Step`, on every rank.
 
-        ``step.time``, ``step.iterations`` and ``step.parameters`` tell of the step; states are
+        ``step.time``, ``step.iterations`` and ``step.parameters`` describe the step; states are
         those of the system. It may communicate if all ranks have it, as series of files do.
         """
         number = lambda: len(self.history.steps)  # noqa: E731
@@ -373,9 +376,9 @@ class StaticProblem(OneProcess, Displayable):
         """Keep a quantity after each step, or each `every`-th, as ``history[name]``.
 
         With the state that it begins with, too, after ``problem.history.sample(system.time)``.
-        `what` is a place, whose position is kept [m], a function without arguments that returns
+        `what` is a place, whose position is recorded [m], a function without arguments that returns
         a number or an array, a support, constraint, cavity or contact, of which several series may
-        be kept, ``name force`` ...; see `DynamicProblem.record`.
+        be recorded, ``name force`` ...; see `DynamicProblem.record`.
         """
         record(self.history, self.system, name, what, every)
 

@@ -134,16 +134,16 @@ def require_supported(system: DiscreteSystem) -> None:
     told = find_free(system)
     if not told:
         return
-    count = "1 rigid motion is" if len(told) == 1 else f"{len(told)} rigid motions are"
+    free = "a rigid-body mode is" if len(told) == 1 else "rigid-body modes are"
     touching = ""
     if any(piece.kinked for piece in system.pieces):
         touching = (
-            ", or let bodies touch: contact holds what it presses already, as with an overlap and "
-            "initial='press'"
+            ", or let bodies touch: contact supports what it presses already, as with an overlap "
+            "and initial='press'"
         )
     raise ConstraintError(
-        f"{count} free ({_sentence(told)}). Fix coordinates with sa.fix or add a joint{touching}; "
-        "StaticProblem(..., check_held=False) solves all the same",
+        f"{free} unconstrained ({_sentence(told)}). Fix coordinates with sa.fix or add a "
+        f"joint{touching}; StaticProblem(..., check_held=False) solves all the same",
         names=sorted({name for names, _ in told for name in names}),
         asked="rigid motion",
         given=[motion for _, motion in told],
@@ -326,7 +326,7 @@ def _of_many(
         told.append(_describe(bodies, motion))
     if total > len(told) and told:
         names, text = told[-1]
-        told[-1] = names, f"{text}; and {total - len(told)} more motions"
+        told[-1] = names, f"{text}; and {total - len(told)} more modes"
     return told
 
 

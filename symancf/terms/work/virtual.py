@@ -90,7 +90,7 @@ _MOTIONS: Shared[_Motions] = Shared()
 
 
 class VirtualWork(PlaceTerm):
-    """Forces on motions: residual -(d motion / d rate)^T force.
+    """Forces by their virtual power: residual -(d motion / d rate)^T force.
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ class VirtualWork(PlaceTerm):
             self.role = "potential"  # with what it stores and dissipates
             if dissipation or states:
                 raise ConstraintError(
-                    f"{self.what} remembers, so it tells what it dissipates, and its states are "
-                    "what it remembers: leave out dissipation= and states="
+                    f"{self.what} has internal variables, so it returns what it dissipates, "
+                    "and they are its states: leave out dissipation= and states="
                 )
         items = self._items(reading.result)
         self.state_rates = self._rates({k: v for k, v in items if isinstance(k, str)})

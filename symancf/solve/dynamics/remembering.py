@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory of laws while C makes many steps; see contact.h."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...arrays import address
+from ...assembly.state import InternalVariables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...arrays import CStructure
+    from ...assembly.discrete import DiscreteSystem
+    from ...assembly.plan import Plan
+
+
+class Remembering:
+    """What the laws of a system remember, as C takes it from step to step (on one rank).
+
+    Parameters
+    ----------
+    kind : the type ``symancf_memory``.
+    """
+
+    def __init__(self, system: DiscreteSystem, kind: type[CStructure]) -> None:
+        self.system, self._kind, memory = system, kind, system.memory
+        pieces, now, standing = memory.pieces, memory.values, system.standing()
+        self.reviewed = system.reviews and standing is None
+        numbers = [system.plan.number(piece) for piece in pieces]
+        self._plan, tables = system.plan.telling("update", numbers)
+        self._ends = [*zip(memory.own(now.old), memory.own(now.next), strict=True)]
+        self._ends = [(old.copy(), after.copy()) for old, after in self._ends]
+        self._each = [kind() for _ in pieces]
+        for made, piece, number, ends in zip(self._each, pieces, numbers, self._ends, strict=True):
+            names = piece.kernel.memory
+            own = (standing or {}).get(piece.name)
+            made.give(
+                n=piece.size,
+                rows=len(names),
+                cell_rows=len(piece.kernel.cell),
+                old=ends[0],
+                next=ends[1],
+                before=ends[0].copy(),
+                table=tables[number],
+                variable=-1,
+            )
+            if own is not None:
+                made.give(
+                    variable=names.index(own.variable),
+                    place=names.index(own.place),
+                    stretch=names.index(own.stretch) if own.stretch else -1,
+                    least=own.least,
+                    far=own.far,
+                )
+
+    def lend(self, plans: Sequence[Plan | None]) -> dict[str, Any]:
+        """Return what C is to know, with `plans` of all forces, of drives and of dampers."""
+        pieces = self.system.memory.pieces
+        self._plans = [plan for plan in plans if plan is not None]
+        for k, plan in enumerate(plans):
+            for made, piece in zip(self._each, pieces, strict=True):
+                found = None if plan is None else plan.lanes(piece)
+                if found is not None:
+                    made.cell[k] = address(found[0])
+                    made.first[k], made.end[k] = found[1:]
+        lengths = [at for plan in self._plans for at in plan.lengths()]
+        self._lengths = np.array(lengths, dtype=np.int64)
+        self._records = (self._kind * max(1, len(pieces)))(*self._each)
+        return {
+            "memories": len(pieces),
+            "memory": self._records,
+            "memory_plan": ctypes.addressof(self._plan),
+            "reviewed": self.reviewed,
+            "lengths": len(lengths),
+            "length": address(self._lengths),
+        }
+
+    def take(self, since: float, time: float, *, stepping: bool) -> None:
+        """Let Python know what C remembers of the step between two times.
+
+        `stepping` : its end has not been accepted.
+        """
+        old, after = (tuple(part.copy() for part in end) for end in zip(*self._ends, strict=True))
+        self.system.memory.values = InternalVariables(
+            old, after, length=time - since, since=since, stepping=stepping
+        )
+
+    def end(self, since: float | None, time: float) -> None:
+        """Let Python go on from the last step, between two times; None: C has made none."""
+        if since is not None:
+            self.take(since, time, stepping=False)
+        for plan in self._plans:
+            plan.overwritten()

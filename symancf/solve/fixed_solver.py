@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``-pc_type fixed``: factors on a fixed pattern for a KSP, and another solver where they fail."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+from ..runtime.log import EVENTS
+from ..runtime.petsc import PETSc, functions, has, loosely
+from .fixed_factor import FixedFactor
+
+if TYPE_CHECKING:
+    from ..assembly.matrix import Matrix
+
+#: PETSc's name of the preconditioner.
+FIXED = "fixed"
+
+functions.PCRegister(FIXED.encode(), functions.PCCreate_Shell)
+
+_SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_Apply = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_PETSC_ERR_USER = 83
+
+
+class FixedSolver:
+    """The preconditioner of a KSP of one rank: `FixedFactor`, or PETSc's factors with pivoting.
+
+    The order of elimination is found once for each pattern. Where the pattern does not suit, a
+    pivot is zero or solutions are none, PETSc's factors of the same matrix take over, by KLU where
+    PETSc has it, until the next matrix.
+
+    Parameters
+    ----------
+    symmetric : whether the matrix is.
+
+    Attributes
+    ----------
+    factored : whether the factors of the present matrix are those on the fixed pattern.
+    factor : these.
+    refusals : number of matrices for which PETSc's had to take over.
+    """
+
+    def __init__(self, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool) -> None:
+        self._matrix, self._symmetric = matrix, symmetric
+        self.factor: FixedFactor | None = None
+        self.factored, self.refusals = False, 0
+        self._of = -1, -1  # pattern and values that are factored
+        self._other: PETSc.PC | None = None
+        calls = _SetUp(loosely(self._set_up)), _Apply(loosely(self._apply))
+        handle = ctypes.c_void_p(ksp.getPC().handle)
+        functions.PCShellSetSetUp(handle, calls[0])
+        functions.PCShellSetApply(handle, calls[1])
+        functions.PCShellSetName(handle, b"L D L^T or L U on a fixed pattern")
+        ksp.setAttr(FIXED, calls)  # as long as PETSc may call
+
+    def renew(self) -> bool:
+        """Take the present entries; tell whether they have factors on the fixed pattern."""
+        matrix = self._matrix
+        now = matrix.revision, matrix.mat.stateGet()
+        if now == self._of:
+            return self.factored
+        with EVENTS["factor"]:
+            if self.factor is None or self._of[0] != now[0]:
+                self.factor, self._other = self._analysed(), None
+            self.factored, self._of = self.factor.renew(), now
+        self.refusals += not self.factored
+        return self.factored
+
+    def _analysed(self) -> FixedFactor:
+        matrix, numbering = self._matrix, self._matrix.numbering
+        waits = numbering.those("multiplier", "algebraic", "tie")[numbering.coordinate_of_row]
+        start, column = matrix.diagonal_start, matrix.columns[0][: matrix.nonzeros]
+        return FixedFactor(start, column, matrix.diagonal, waits, self._symmetric)
+
+    def _fall_back(self) -> PETSc.PC:
+        """Return PETSc's factors of the present entries."""
+        mat = self._matrix.mat
+        if self._other is None:
+            self._other = PETSc.PC().create(mat.comm)
+            self._other.setType(PETSc.PC.Type.LU)
+            self._other.setFactorSolverType("klu" if has("suitesparse") else "mumps")
+        self._other.setOperators(mat, mat)
+        self._other.setUp()  # where entries have changed
+        return self._other
+
+    # ---- callbacks: never let an exception cross PETSc ------------------------------------------
+    def _set_up(self, pc: int) -> int:
+        """Follow the entries, when PETSc finds that they have changed."""
+        try:
+            if not self.renew():
+                self._fall_back()
+        except PETSc.Error as error:  # zero pivots
+            return int(error.ierr)
+        except BaseException:
+            return _PETSC_ERR_USER
+        return 0
+
+    def _apply(self, pc: int, r: int, z: int) -> int:
+        try:
+            if self.factored and self.factor is not None:
+                given, to = ctypes.c_void_p(), ctypes.c_void_p()
+                functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
+                functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
+                self.factor.solve_at(given, to)
+                functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
+                functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
+                return 0
+            other = ctypes.c_void_p(self._fall_back().handle)
+            return int(functions.PCApply(other, ctypes.c_void_p(r), ctypes.c_void_p(z)))
+        except PETSc.Error as error:
+            return int(error.ierr)
+        except BaseException:
+            return _PETSC_ERR_USER
