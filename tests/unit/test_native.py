@@ -624,3 +624,24 @@ def test_records_of_a_contact_are_those_of_each_step(calls: bool) -> None:
     for name in many:
         size = np.abs(one[name]).max()
         np.testing.assert_allclose(many[name], one[name], rtol=0, atol=1e-12 * size, err_msg=name)
+
+
+def test_a_run_goes_on_with_the_same_bits_from_where_it_was_saved(tmp_path: Path) -> None:
+    def moving() -> sa.DynamicProblem:
+        return sa.DynamicProblem(swung(lambda t: 0.5 * math.sin(3.0 * t) ** 2))
+
+    whole = moving()
+
+    def saved() -> float:
+        if whole.steps == 37:
+            whole.save(tmp_path / "at")
+        return whole.system.time
+
+    whole.record("now", saved)
+    whole.solve(to=0.2, step=1e-3)
+    part = moving()
+    part.restore(tmp_path / "at")
+    assert part.system.time == pytest.approx(0.037)
+    part.solve(to=0.2, step=1e-3)
+    np.testing.assert_array_equal(part.system.state, whole.system.state)
+    assert len(whole.history["now"]) == 201
