@@ -597,3 +597,51 @@ def test_reactions_of_many_steps_are_those_of_each(make: Any) -> None:
     for name in many:
         size = np.abs(one[name]).max()
         np.testing.assert_allclose(many[name], one[name], rtol=0, atol=1e-13 * size, err_msg=name)
+
+
+@pytest.mark.parametrize("calls", [False, True])
+def test_records_of_a_contact_are_those_of_each_step(calls: bool) -> None:
+    """Forces of contacts follow from what these remember, at each step; places do not."""
+
+    def histories(how: str) -> sa.History:
+        system = sliding()
+        box, touch = system.bodies[0], system.terms[0]
+        moving = {"velocity": (0.3, 0.1, 0.0), "spin": (0.0, 0.0, 3.0)}
+        hinge = sa.RigidBody.box((0.1, 0.1, 0.1), (0, 0, 0.15), rho=100.0, name="top", **moving)
+        joint = sa.joints.revolute(hinge.at((0, 0, -0.05)), box.at((0, 0, 0.05)), axis=(0, 0, 1))
+        system = sa.System(*system.bodies, hinge, terms=[*system.terms, joint])
+        problem = sa.DynamicProblem(system)
+        if how == "one":
+            problem.monitor(lambda step: None)
+        problem.record("box", box.at((0.1, 0.05, -0.05)))
+        problem.record("joint", joint, every=2)
+        if calls:
+            problem.record("touch", touch)
+            problem.record("lost", lambda: problem.energies.dissipated)
+        return problem.solve(to=0.1, step=1e-3)
+
+    many, one = histories("many"), histories("one")
+    for name in many:
+        size = np.abs(one[name]).max()
+        np.testing.assert_allclose(many[name], one[name], rtol=0, atol=1e-12 * size, err_msg=name)
+
+
+def test_a_run_goes_on_with_the_same_bits_from_where_it_was_saved(tmp_path: Path) -> None:
+    def moving() -> sa.DynamicProblem:
+        return sa.DynamicProblem(swung(lambda t: 0.5 * math.sin(3.0 * t) ** 2))
+
+    whole = moving()
+
+    def saved() -> float:
+        if whole.steps == 37:
+            whole.save(tmp_path / "at")
+        return whole.system.time
+
+    whole.record("now", saved)
+    whole.solve(to=0.2, step=1e-3)
+    part = moving()
+    part.restore(tmp_path / "at")
+    assert part.system.time == pytest.approx(0.037)
+    part.solve(to=0.2, step=1e-3)
+    np.testing.assert_array_equal(part.system.state, whole.system.state)
+    assert len(whole.history["now"]) == 201

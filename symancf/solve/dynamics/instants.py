@@ -56,7 +56,7 @@ class Instants:
         del self.due[self.made.newton.native.state.kept_now :]
         self.steps, self._shown = steps, -1
         self._last = np.array(self._vectors)
-        self._sums = self.audit.sums()
+        self._sums, self._stale = self.audit.sums(), self.made.newton.tangent.stale
         if self.due and self.due[-1] == len(steps):  # which Python may have changed since
             self._motions[len(self.due) - 1, :4] = self._last
 
@@ -68,7 +68,7 @@ class Instants:
 
     def show(self, k: int) -> None:
         """Let the motion be that of an instant."""
-        self._shown = k
+        self._shown, self.made.newton.tangent.stale = k, False
         self._go(self.due[k], self._motions[k, :4])
         self.audit.go_to(*self._work[k].tolist())
 
@@ -81,16 +81,20 @@ class Instants:
             self.system.update(self.system.time)
 
     def is_changed(self) -> bool:
-        """Tell whether the motion that is shown, or a `Parameter`, is another one now."""
+        """Tell whether the motion that is shown, or a `Parameter`, is another one now.
+
+        Or it was saved, and what comes next must not know of earlier steps.
+        """
         motion, time = self._motions[self._shown, :4], self.steps[self.due[self._shown] - 1].time
         same = np.array_equal(self._vectors, motion) and self.system.time == time
-        return self.audit.changed() or not same
+        return self.audit.changed() or bool(self.made.newton.tangent.stale) or not same
 
     def leave(self) -> None:
         """Go back to the end of the last step."""
         if self._shown >= 0:
             self._go(len(self.steps), self._last)
             self.audit.go_to(*self._sums)
+            self.made.newton.tangent.stale = self._stale
             self.number(0)
 
     def stay(self) -> tuple[list[Step], Energies]:

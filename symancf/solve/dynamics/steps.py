@@ -233,12 +233,21 @@ class TimeSteps:
             ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
         self.watched = self._is_watched(ahead)
         self.instants: Instants | None = None
-        if isinstance(made, GeneralizedAlpha) and ahead and self.history.called:
-            table, functions = made.timetable, self.history.called
-            if table is None or not share_objects(table.functions, functions):
-                self.instants = Instants(made, problem._audit, self._show_number)
+        if isinstance(made, GeneralizedAlpha) and ahead and self._may_record_later(made):
+            self.instants = Instants(made, problem._audit, self._show_number)
         if (end := self.request.next(now)) != self.integrator.end:
             self._pass_stop(end)
+
+    def _may_record_later(self, made: GeneralizedAlpha) -> bool:
+        """Tell whether recorded functions may be called after many steps, with the motion of each.
+
+        What laws remember is that of the last one, and functions of time must not read what
+        these functions change.
+        """
+        called, table = self.history.called, made.timetable
+        if not called or (self.system.memory and not all(hasattr(f, "along") for f in called)):
+            return False
+        return table is None or not share_objects(table.functions, called)
 
     def _go_on(self, saved: Saved) -> None:
         """Go to a restart point (collective)."""
