@@ -243,8 +243,9 @@ class DynamicProblem(OneProcess, Displayable):
         """Whether iterations of the last `solve` were made in C instead of by SNES.
 
         So it is with generalized-alpha on one rank and a direct solver, unless deformable bodies
-        touch each other, Rayleigh's damping has a part of the stiffness, or SNES has monitors or options other than
-        tolerances. Steps that nobody looks at are then made many in one call, at the same times.
+        touch each other, Rayleigh's damping has a part of the stiffness, or SNES has monitors or
+        options other than tolerances. Steps that nobody looks at are then made many in one call, at
+        the same times.
         """
         return self._ready and self._newton.native.able
 
