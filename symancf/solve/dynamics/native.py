@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import nullcontext
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,7 +128,8 @@ class Native:
         ksp, motion = newton.snes.getKSP(), newton.motion
         here = newton.comm.size == 1 and newton.numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        helped = bool(newton.aids) or newton.kinked
+        helped = newton.kinked or any(aid is not newton.predicted for aid in newton.aids)
+        self.problem.predicts = newton.predicted is not None
         plain = direct and not helped and not motion.damping.stiffness
         self.able = bool(here and plain and newton.is_plain())
 
@@ -194,9 +196,12 @@ class Native:
         Exception : what was raised on the way.
         """
         self.prepare()
+        self.newton.begin_prediction()
         with EVENTS["steps"]:
             reason = self.call("newton")
         self.require()
+        if reason > 0:
+            self.newton.end_prediction()
         return reason
 
     def require(self) -> None:
@@ -268,10 +273,7 @@ class Native:
             newton.system.time = self.state.time
         try:
             if what == StepRequest.RENEW:
-                self.state.factored = False
-                newton.renew(newton.snes.getKSP())
-                newton.snes.getKSP().setOperators(newton.J, newton.J)
-                self._take_factors()
+                self._renew()
             elif what == StepRequest.PARTS:
                 newton.balance.split()
             elif what in self._takes:
@@ -285,9 +287,14 @@ class Native:
             answer = NOT_FINITE if what == StepRequest.JUDGE else 1
         return answer
 
-    def _take_factors(self) -> None:
-        """Let C solve with the factors of the tangent, where they are on a fixed pattern."""
-        fixed = self.newton.preconditioner.fixed
+    def _renew(self) -> None:
+        """Make the tangent; let C solve with its factors, where they are on a fixed pattern."""
+        newton, ksp = self.newton, self.newton.snes.getKSP()
+        self.state.factored = False
+        with nullcontext() if newton.predicted is None else newton.predicted.tangent():
+            newton.renew(ksp)
+        ksp.setOperators(newton.J, newton.J)
+        fixed = newton.preconditioner.fixed
         if fixed is not None and fixed.factored:
             solve, factor = fixed.solution
             self.problem.give(factor_solve=solve, factor=factor)

@@ -392,7 +392,8 @@ int symancf_newton(const symancf_problem *p, symancf_state *s)
     reason = symancf_test(p, s, iteration);
     if (reason) break;
     if (iteration == p->most) return TOO_MANY;
-    if (symancf_tangent_wanted(p, s, iteration) && p->ask(RENEW, iteration)) return NO_SOLUTION;
+    const int wanted = symancf_tangent_wanted(p, s, iteration) || p->predicts;
+    if (wanted && p->ask(RENEW, iteration)) return NO_SOLUTION;
     if (!solve_linear(p, s)) return NO_SOLUTION;
     for (int32_t r = 0; r < p->rows; r++) w->x[r] -= w->step[r];
     to_state(p, s);
