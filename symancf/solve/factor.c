@@ -33,7 +33,7 @@
 #define CANCELLED 1e-13 /* of the sum of its terms' sizes: a pivot that is zero */
 #define DEPENDENT 1e-10 /* of a gradient: what is left of it beside others */
 #define EXACT 1e-12     /* backward error of solutions that are not improved, */
-#define SOUND 1e-8      /* and of those that are */
+#define SOUND 1e-10     /* and of those that are */
 #define RANK 4          /* pivots whose rows are subtracted at once */
 
 typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));

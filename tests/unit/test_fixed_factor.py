@@ -135,6 +135,20 @@ def test_what_is_singular_is_refused(symmetric: bool) -> None:
         assert not factor.renew()
 
 
+@pytest.mark.parametrize("mass", [0.0, 1e-14, 1e-8, 1e-3])
+def test_what_constraints_alone_hold_is_solved_or_refused(mass: float) -> None:
+    """Free but for two constraints that bodies share; coordinates come first, with little mass."""
+    rng = np.random.default_rng(6)
+    springs = sp.block_diag([rng.normal(size=(5, 6)) for _ in range(2)])  # each has a free motion
+    G = sp.csr_matrix(rng.normal(size=(2, 12)))
+    A = sp.csr_matrix(sp.bmat([[springs.T @ springs + mass * sp.eye(12), G.T], [G, None]]))
+    factor = factor_of(A, np.arange(14) >= 12)
+    if factor.renew():
+        assert largest_error(factor, A, rng.normal(size=14)) < 1e-7
+    else:
+        assert mass < 1e-3
+
+
 def test_a_matrix_without_symmetry_is_not_taken_for_symmetric() -> None:
     rng = np.random.default_rng(5)
     A, constrains = saddle(rng, 4, 2, 1)
