@@ -282,7 +282,9 @@ class Group:
     def _fill(self, cell: Array, k: int, rows: Array) -> None:
         """Write the parameters of the entities of a piece."""
         batch, lane = self._lanes(k)
-        cell[batch, :, lane] = rows[np.minimum(np.arange(len(batch)), len(rows) - 1)]
+        if len(batch) > len(rows):  # the idle lanes of the last batch
+            rows = rows[np.minimum(np.arange(len(batch)), len(rows) - 1)]
+        cell[batch, :, lane] = rows
 
     def _put(self, uniform: Array, cell: Array, values: Array) -> None:
         """Write the values of the plan to slots and rows."""

@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (635, 106),
-    "first": (267, 59),
-    "second": (99, 34),
+    "whole": (633, 106),
+    "first": (265, 59),
+    "second": (97, 34),
     "motion": (396, 70),
 }
-STATEMENTS = 48062
+STATEMENTS = 48065
 
 
 @cache
