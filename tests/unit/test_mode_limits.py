@@ -15,7 +15,7 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.solve.factors import Factors
 from symancf.solve.modes import engines
-from tests.unit.test_modes import rod, spring
+from tests.unit.test_modes import possible, rod, spring, wire
 
 HERE = (0.0, 0.0)
 
@@ -160,6 +160,19 @@ def test_a_rod_on_a_soft_spring_moves() -> None:
     modes = sa.EigenProblem(sa.System(beam, terms=[sa.planar(beam), held])).solve(2)
     assert modes.rigid == 1
     np.testing.assert_allclose(modes.omega[1:], math.sqrt(k), rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("engine", ["slepc", "scipy"])
+def test_rigid_motions_are_counted_next_to_a_frequency(engine: str) -> None:
+    """The spin of a thin wire, which round-off makes 20 rad/s of, is none that is missing."""
+    possible(engine)
+    omega = 4.73004074**2 * 5e-5 * math.sqrt(2e11 / 7850)
+    problem = sa.EigenProblem(wire(1e-4, 16, False), options={"eigen": engine})
+    for near in (1.0, 2.0):
+        modes = problem.solve(6, near=near * omega / (2 * math.pi))
+        assert modes.checked
+        assert modes.omega.max() / omega == pytest.approx(1.0 if near == 1.0 else 2.7565, rel=1e-3)
 
 
 @pytest.mark.parametrize(("slowest", "told"), [(1.0, True), (30.0, False)])

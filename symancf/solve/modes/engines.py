@@ -352,7 +352,6 @@ def _slepc(
     start = PETSc.Vec().createMPI((len(first), PETSc.DETERMINE), comm=pencil.comm)
     start.setArray(first)
     held: list[PETSc.Object] = [start]
-    kinds = module.EPS.Which
     if pencil.symmetric:
         pair = pencil.stiffness, pencil.weight
         solver.setOperators(*(pair[::-1] if positive else pair))
@@ -364,7 +363,9 @@ def _slepc(
             solver.setTarget(pencil.shift)
             spectral.setType(module.ST.Type.SINVERT)
             spectral.setShift(pencil.shift)
-        solver.setWhichEigenpairs(kinds.LARGEST_REAL if positive else kinds.TARGET_MAGNITUDE)
+        solver.setWhichEigenpairs(
+            module.EPS.Which.LARGEST_REAL if positive else module.EPS.Which.TARGET_MAGNITUDE
+        )
         ksp = spectral.getKSP()
         ksp.setType(PETSc.KSP.Type.PREONLY)
         pc = ksp.getPC()
@@ -382,7 +383,9 @@ def _slepc(
         held.append(step)
         solver.setOperators(step)
         solver.setProblemType(module.EPS.ProblemType.NHEP)
-        solver.setWhichEigenpairs(kinds.LARGEST_REAL if positive else kinds.LARGEST_MAGNITUDE)
+        solver.setWhichEigenpairs(
+            module.EPS.Which.LARGEST_REAL if positive else module.EPS.Which.LARGEST_MAGNITUDE
+        )
     solver.setInitialSpace([start])
     solver.setDimensions(count, min(room, max(2 * count, count + 20)))
     solver.setTolerances(TOLERANCE, 100 if positive else 500)

@@ -330,6 +330,11 @@ class Pencil:
         least = self.sums((np.abs(D) * noise).sum(axis=0))
         return D, least, (left <= NEGLIGIBLE**2 / EPS * least) & (other == 0)
 
+    def still(self) -> tuple[Array, Array]:
+        """Return the rigid motions that nothing resists, orthonormal, and the noise of all."""
+        D, noise, still = self.motions()
+        return self.orthonormal(self.orthonormal(D[:, still], NEGLIGIBLE)), noise
+
     def orthonormal(self, X: Array, alike: float = DEPENDENCE_TOLERANCE) -> Array:
         """Return an orthonormal basis of what vectors of one eigenvalue are combinations of."""
         X = np.concatenate([X.real, X.imag], axis=1)

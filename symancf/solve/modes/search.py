@@ -167,8 +167,7 @@ class Search:
         and are more than round-off.
         """
         pencil = self.pencil
-        D, least, still = pencil.motions()
-        D = pencil.orthonormal(pencil.orthonormal(D[:, still], NEGLIGIBLE))
+        D, least = pencil.still()
         least = least[least > EPS**2 * self._fastest]  # others feel no force at all
         if not len(least):
             return NEGLIGIBLE * self._fastest, D
@@ -214,7 +213,8 @@ class Search:
             taken[np.argsort(away, kind="stable")[:count]] = True
             return Choice(taken, len(values) < count, noise)
 
-        return self._roots(*self._collected(count + 2, sigma, choose, both=True))
+        still, _ = pencil.still()
+        return self._roots(*self._collected(count + 2, sigma, choose, both=True, known=still))
 
     def _roots(self, values: Array, X: Array) -> tuple[Complex, Array]:
         """Return s with s^2 = -lambda, zero where lambda is no more than round-off."""
@@ -305,8 +305,7 @@ class Search:
 
     def _lowest(self, sigma: float) -> None:
         """Factor with a shift below all eigenvalues, at most `sigma`."""
-        reach = 1e4 * self._fastest / abs(sigma) if sigma else 0.0
-        farther = max(100.0, reach ** (1.0 / 7.0))
+        farther = max(100.0, (1e4 * self._fastest / abs(sigma)) ** (1.0 / 7.0))
         for _ in range(8):
             self.sigma, factored = sigma, self.pencil.factor(sigma)
             if factored and not self.pencil.negative:

@@ -61,9 +61,8 @@ def balance(system: DiscreteSystem) -> None:
     of joints balance all others as soon as they are known (collective).
     """
     share, state = unbalanced(system), system.state.copy()
-    bound = system.numbering.those("multiplier", "tie")
-    free = system.numbering.fixed_by < 0
-    if share and system.comm.allreduce(bool((bound & free).any())):
+    bound = system.numbering.those("multiplier", "tie") & (system.numbering.fixed_by < 0)
+    if share and system.comm.allreduce(bool(bound.any())):
         pencil = Pencil(
             system, Matrices(system).tangent(), Matrices(system).mass(), symmetric=False
         )
