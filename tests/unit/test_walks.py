@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (99, 35),
     "motion": (433, 74),
 }
-STATEMENTS = 49355
+STATEMENTS = 49360
 
 
 @cache
