@@ -7,6 +7,7 @@ process and a folder of its own; what it takes of CPU time is printed.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import resource
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -134,6 +136,67 @@ def materials() -> None:
         axes.set(xlabel="stretch", ylabel="nominal stress [MPa]", ylim=(-0.15, 0.6))
 
 
+def demo(name: str) -> Any:
+    """Return a demo as a module."""
+    sys.path.insert(0, str(DOCS / "demos"))
+    sys.argv[1:] = []
+    return importlib.import_module(name)
+
+
+def pendulum_shapes() -> None:
+    """Draw the tapered pendulum every 100 ms."""
+    import symancf as sa
+
+    module, states = demo("pendulum"), []
+    system, beam = module.pendulum(10, *module.CASES["tapered, Green"])
+    problem = sa.DynamicProblem(system, prefix="pendulum_")
+    problem.monitor(lambda _: states.append(sa.sample(system, beam, fields=[])), every=100)
+    problem.solve(to=1.0, step=1e-3)
+    look = {"eye": (0.3, 0.4, 1.0), "up": (0.0, 1.0, 0.0), "undeformed": False, "unit": "m"}
+    sa.view.render(states, "results/pendulum_shapes.png", **look)
+
+
+def head_shapes() -> None:
+    """Draw the head while a moment turns it."""
+    import symancf as sa
+
+    module = demo("head")
+    _, states = module.turn(2, module.METHODS["index 3, generalized-alpha"], draw=True)
+    scenes = {f"{time:.1f} s": body for time, body in states[::12]}
+    sa.view.render(scenes, "results/head_shapes.png", unit="m", columns=6)
+
+
+def manipulator_shapes() -> None:
+    """Draw links and payload of the manipulator on the circle every 0.5 s, twice as thick."""
+    import symancf as sa
+
+    module, states = demo("manipulator"), []
+    system, _, _ = module.manipulator(module.circle, rods=True)
+    *links, payload = system.bodies
+    section = sa.Section.circle(2 * module.RADIUS)
+    fields = ["d2", "d3", "bending_moment"]
+
+    def keep(_: object) -> None:
+        rods = [sa.sample(system, link, fields=fields) for link in links]
+        states.extend(sa.output.swept(rod, section) for rod in rods)
+        states.append(sa.sample(system, payload))
+
+    problem = sa.DynamicProblem(system, prefix="manipulator_", spectral_radius=0.8)
+    problem.monitor(keep, every=250)
+    problem.solve(to=4.0, step=module.STEP)
+    look = {"label": "bending moment", "unit": "N m", "eye": (0.3, -1.0, 0.2), "undeformed": False}
+    sa.view.render(states, "results/manipulator_shapes.png", field="bending_moment", **look)
+
+
+def plate_pendulum_shapes() -> None:
+    """Draw the flat plate that falls about a corner, every 0.1 s."""
+    import symancf as sa
+
+    _, states, _ = demo("plate_pendulum").flat(0.5)
+    scenes = {f"{time:.1f} s": body for time, body in states[::8]}
+    sa.view.render(scenes, "results/plate_pendulum_shapes.png", unit="m", columns=6)
+
+
 def commands(name: str) -> list[str]:
     """Return the command that makes the pictures of a name in the folder results."""
     if name in DEMOS:
@@ -143,7 +206,15 @@ def commands(name: str) -> list[str]:
     return [sys.executable, __file__, "--here", name]
 
 
-DRAWN = {"shapes": shapes, "elements": elements, "materials": materials}
+DRAWN = {
+    "shapes": shapes,
+    "elements": elements,
+    "materials": materials,
+    "pendulum_shapes": pendulum_shapes,
+    "head_shapes": head_shapes,
+    "manipulator_shapes": manipulator_shapes,
+    "plate_pendulum_shapes": plate_pendulum_shapes,
+}
 
 
 def keep(made: Path) -> None:

@@ -161,4 +161,6 @@ mathjax_file = next(
 )
 html_search_scorer = str(Path(__file__).with_name("_scorer.js"))
 html_static_path = ["_static", str(mathjax_file)]
+html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
 mathjax_path = mathjax_file.name

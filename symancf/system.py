@@ -25,7 +25,7 @@ from .runtime.display import Displayable
 from .runtime.log import STAGES, logged
 from .values.arguments import text
 from .values.parameter import label, vector3
-from .values.spellings import advise_member
+from .values.spellings import MEMBERS, advise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -253,7 +253,7 @@ class System(OneProcess, Displayable):
             of = self.matrices if name in ("tangent", "mass", "damping") else self._discrete
             if name.startswith("_") or not hasattr(of, name):
                 raise AttributeError(f"a system has no {name!r}")
-            advise_member("System", name)
+            advise(f"System.{name}", MEMBERS["System"].get(name, ""))
             return getattr(of, name)
 
 

@@ -86,7 +86,7 @@ def pendulum(young, curved=False, cells=8, curvature="n3"):
 # ## The motion
 # `8vr` is Verner's method of order 8 in PETSc's TS. The plate needs no multipliers - the hinge
 # fixes three coordinates - so that nothing has to be stabilised. `solve` is called again and
-# again: the motion goes on where it was. The curved plate is left alone for 0.1 s, then gravity
+# again: the motion continues where it was. The curved plate is left alone for 0.1 s, then gravity
 # is switched on by the value of a `Parameter`.
 
 

@@ -11,7 +11,7 @@ Takes 35 min on one core.
 # %% [markdown]
 # # Pneumatic gripper
 #
-# **What you learn**: solids under gas beside rigid bodies, statics that a motion goes on from,
+# **What you learn**: solids under gas beside rigid bodies, statics that a motion continues from,
 # supports that are taken away, and a force that balances the model's own weight. Run it with
 # `mpirun -n 2 python docs/demos/pneumatic_gripper.py`; `-sixth` takes a sixth by
 # symmetry, `-short` a coarse mesh of it as well, and stops early.
@@ -296,7 +296,7 @@ class Course:
         self.rows, self.shapes, self.seconds = {}, {}, {}
 
     def go(self, problem, until, **options):
-        """Let a problem go on to a time; add its steps and pictures."""
+        """Continue a problem to a time; add its steps and pictures."""
         g, system, start = self.gripper, problem.system, time.perf_counter()
         problem.record("ball", g.ball.centre)
         problem.record("base", g.base.centre)

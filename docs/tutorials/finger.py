@@ -150,5 +150,5 @@ assert abs(forces[3, 4, 32][0] - force[-1]).max() < 0.05 * force[-1, 0]
 # - `sa.Contact(finger["outer"], sa.Cylinder(...))` is a post to wrap around;
 #   [contact](../contact.md) has all shapes, deformable targets, and what helps where Newton's
 #   method stops.
-# - The same on two ranks, ended on its way and gone on: [restart](restart.md).
+# - The same on two ranks, ended on its way and continued: [restart](restart.md).
 # - The same in a motion: give the body `rho=1.1e-9` (t/mm³) and take `sa.DynamicProblem`.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A manipulator with control.
 
-A flexible arm with a payload is turned by a motor with a controller. It arrives, and goes on
+A flexible arm with a payload is turned by a motor with a controller. It arrives, and continues
 swinging. The modes of the controlled arm give an input shaper that takes the swing away. Units are
 SI.
 """

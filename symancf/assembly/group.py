@@ -293,6 +293,10 @@ class Group:
         batch, lane, entity = self._targets[k]
         cell[batch, :, lane] = rows[entity]
 
+    def put_columns(self, columns: Ints, values: Array | float) -> None:
+        """Write some of the parameters of all entities, (batches, columns, 8)."""
+        self._cell[:, columns] = values
+
     def _put(self, uniform: Array, cell: Array, values: Array) -> None:
         """Write the values of the plan to slots and rows."""
         slots = values[self._slots]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from .piece import Piece
     from .plan import Plan
+    from .revisions import Standing
 
 
 class Memory:
@@ -190,6 +191,19 @@ class Memory:
         """End the last step anew, at a state that something else has changed (collective)."""
         self.values = replace(self._now, stepping=bool(self.pieces))
         self.accept(plan, state, time)
+
+    def stands(self, plan: Plan, state: Array, standing: Mapping[str, Standing]) -> bool:
+        """Tell whether the variables of pieces would let the step end at a state (collective)."""
+        chosen = [k for k, piece in enumerate(self.pieces) if piece.name in standing]
+        with together(self.comm):
+            after, bad = plan.tabulate("update", [self._numbers[k] for k in chosen], state)
+            own = [
+                standing[self.pieces[k].name].holds(
+                    self.pieces[k].kernel.memory, self._remembered[k], after[self._numbers[k]]
+                )
+                for k in chosen
+            ]
+        return bool(self.comm.allreduce(all(own) and not bad, MPI.LAND))
 
     def remembered(self, piece: Piece) -> tuple[Array, Array]:
         """Return what all entities of a list that changes remember, before and after the step."""

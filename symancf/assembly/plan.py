@@ -516,25 +516,30 @@ class Plan:
         mode : ``"outputs"``, ``"update"`` or ``"initial"``.
         pieces : numbers of those that are asked; active ones.
         """
+        found: dict[int, Array] = {}
+        tables, bad = self.tables(mode, pieces, x)
+        for group, table in tables.items():
+            found |= group.values_of(table)
+        return {k: found[k] for k in pieces if k in found}, bad
+
+    def tables(self, mode: str, pieces: Sequence[int], x: Array) -> tuple[dict[Group, Array], int]:
+        """Return the same by the groups that pieces are in: (batches, rows, 8)."""
         groups = self.groups
         self._holds = self._holds or {n: k for k, group in enumerate(groups) for n in group.numbers}
         held = [number for number in pieces if number in self._holds]
         self.prepare(mode, held)  # in an order that no rank's groups change
         asked = sorted({self._holds[number] for number in held})
-        tables: list[Array] = []
+        tables: dict[Group, Array] = {}
         try:
             for k in asked:
                 kernel = self._telling(self.pieces[groups[k].numbers[0]].kernel, mode)
                 rows, function = kernel.size("O"), kernel.addresses[mode]
-                tables.append(groups[k].tabulate(self._terms[k], rows, mode, function))
+                tables[groups[k]] = groups[k].tabulate(self._terms[k], rows, mode, function)
             bad = self._call(mode, x, None, None, None)
         finally:
             for k in asked:
                 self._terms[k].table = None
-        found: dict[int, Array] = {}
-        for k, table in zip(asked, tables, strict=True):
-            found |= groups[k].values_of(table)
-        return {k: found[k] for k in pieces if k in found}, bad
+        return tables, bad
 
     # ---- steps in C, see `symancf.solve.dynamics.remembering` -----------------------------------
     def telling(self, mode: str, pieces: Sequence[int]) -> tuple[Terms, dict[int, Array]]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -62,6 +64,17 @@ class Standing(NamedTuple):
     place: str
     stretch: str
     far: Array
+
+    def holds(self, names: Sequence[str], before: Array, after: Array) -> bool:
+        """Tell whether it is so for variables (n, rows), by name, at both ends of a step."""
+        row = names.index
+        place, stretch = (row(self.place), row(self.stretch) if self.stretch else None)
+        way = np.linalg.norm((after - before)[:, place : place + 3], axis=1)
+        if stretch is not None:
+            for end in (before, after):
+                way += 2.0 * np.linalg.norm(end[:, stretch : stretch + 3], axis=1)
+        reached = after[:, row(self.variable)] >= self.least
+        return bool((reached & (way <= self.far)).all())
 
 
 class HoldsVectors(Protocol):

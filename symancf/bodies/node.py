@@ -20,7 +20,7 @@ from ..runtime import jit
 from ..runtime.copies import OneProcess
 from ..values.motion import Motion
 from ..values.parameter import cached_answer, call
-from ..values.spellings import MEMBERS, advise_member
+from ..values.spellings import MEMBERS, advise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,13 +58,11 @@ class OneNode(OneProcess, ABC):
 
         def __getattr__(self, name: str) -> Any:
             """Return what was public up to 0.2, with a warning."""
-            kinds = (kind.__name__ for kind in type(self).__mro__)
-            kind = next((k for k in kinds if name in MEMBERS.get(k, ())), None)
-            if kind is None:
-                what = type(self).__name__
-                raise AttributeError(f"a {what} has no {name!r}", name=name, obj=self)
-            advise_member(kind, name)
-            return getattr(self, "_dofs" if name == "axes" else f"_{name}")
+            for kind in (kind.__name__ for kind in type(self).__mro__):
+                if name in MEMBERS.get(kind, {}):
+                    advise(f"{kind}.{name}", MEMBERS[kind][name])
+                    return getattr(self, "_dofs" if name == "axes" else f"_{name}")
+            raise AttributeError(f"a {type(self).__name__} has no {name!r}", name=name, obj=self)
 
     @property
     def _size(self) -> int:

@@ -156,12 +156,13 @@ class PointMass(OneNode):
     # ---- results --------------------------------------------------------------------------------
     @in_system
     def displacement(self, system: Configuration, vector: Array | None = None) -> Array:
-        """Return the displacement (3,), default of the present state (collective)."""
-        return np.append(self._node(system, vector), np.zeros(3 - self._size))
+        """Return the displacement (..., 3), default of the present state (collective)."""
+        own = self._node(system, vector)
+        return np.concatenate([own, np.zeros((*own.shape[:-1], 3 - self._size))], axis=-1)
 
     @in_system
     def position(self, system: Configuration) -> Array:
-        """Return the present position (3,) (collective)."""
+        """Return the present position (..., 3) (collective)."""
         return np.asarray(self.centre.X[0] + self.displacement(system))
 
 

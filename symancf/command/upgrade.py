@@ -69,6 +69,8 @@ class Known:
         """Return by what a variable or the value of a call was made, "PlanarBody", or ""."""
         if isinstance(node, ast.Call):
             return self.name_of(node.func)
+        if isinstance(node, ast.Attribute):
+            return "Unknowns" if node.attr == "unknowns" else ""
         return self.kinds.get(node.id, "") if isinstance(node, ast.Name) else ""
 
     def learn(self, tree: ast.AST, package: str) -> None:
@@ -362,12 +364,15 @@ def write_members(program: Script, node: ast.expr, name: str) -> None:
     if not isinstance(node, ast.Attribute):
         return
     kind = program.known.kind_of(node.value).partition(".")[0]
-    write = MEMBERS.get(kind, {}).get(node.attr)
+    rows, holder, former, whole = MEMBERS.get(kind, {}), program.holder.get(node), node.attr, node
+    if isinstance(holder, ast.Attribute) and f"{former}.{holder.attr}" in rows:
+        former, whole = f"{former}.{holder.attr}", holder
+    write = rows.get(former)
     if write is None:
         return
     given, _, path = write.partition(".")
     if given == kind.lower() and re.fullmatch(r"[\w.]+", path):
-        program.replace(program.end(node) - len(node.attr), program.end(node), path)
+        program.replace(program.end(node) - len(node.attr), program.end(whole), path)
     else:
         say = f"write {write}" if write else "it is of the solver alone"
         program.note(node, f"{kind}.{node.attr} goes: {say}")

@@ -607,6 +607,10 @@ class ContactBinding:
         term, step = self.term, self.step
         grown, overlap, solved = step.grown, step.overlap, step.most
         step.put(grown, overlap)
+        standing = self.standing(configuration) if step.moves else None
+        plan, state = configuration.plan, configuration.state
+        if standing is not None and configuration.memory.stands(plan, state, standing):
+            return Verdict.STANDS
         with together(configuration.comm):
             looks = [each.look(configuration) for each in self.passes]
         pairs = zip(self.passes, looks, strict=True)

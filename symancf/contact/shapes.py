@@ -16,7 +16,7 @@ import sympy as sp
 
 from ..arrays import Array
 from ..bodies.natural import RigidBody
-from ..errors import ParameterError, argument
+from ..errors import OwnAttributes, ParameterError, argument
 from ..kinematics.quantity import real
 from ..places.ends import frame_of
 from ..values import arguments
@@ -42,7 +42,7 @@ class How(TypedDict, total=False):
     name: str | None
 
 
-class Shape:
+class Shape(OwnAttributes):
     """A rigid shape, at rest, moved by functions of time or on a rigid body.
 
     Parameters

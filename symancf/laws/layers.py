@@ -15,7 +15,7 @@ from symancf_codegen.declare import reference
 from symancf_codegen.functions import KINKS, NUMPY, branches, numerical, symbolic
 
 from ..arrays import Array
-from ..errors import ParameterError
+from ..errors import OwnAttributes, ParameterError
 from ..kinematics.layer import ANGLE, AXIS, cosines
 from ..kinematics.memory import require_plain
 from ..kinematics.naming import Energy, law_of, signature
@@ -69,7 +69,7 @@ class LayerGroup:
     rho: str
 
 
-class Layers:
+class Layers(OwnAttributes):
     r"""A plate of layers, from z = -h/2 upwards: the energy of a body of plates.
 
     Parameters

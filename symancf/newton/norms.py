@@ -78,9 +78,8 @@ class RowNorms:
         self._present = sorted({int(k) for k in self.kind})
         self.prescribed, self.class_of_prescribed = self._prescribed(found.of_vertex, every)
         self._starts = np.flatnonzero(np.diff(self.part, prepend=-1))  # classes are sorted by part
-        self._tries = [
-            numbering.random(3 + k) for k in range(4 if numbering.size < SMALL_SYSTEM else 1)
-        ]
+        tries = [numbering.random(3 + k) for k in range(4 if numbering.size < SMALL_SYSTEM else 1)]
+        self._tries = [0.5 * np.sign(signs) + signs for signs in tries]  # of 0.5 to 1.5
 
     def _prescribed(self, of_vertex: Ints, every: Ints) -> tuple[Ints, Ints]:
         """Return this rank's fixed coordinates with support forces of one part, and their class."""
@@ -209,12 +208,11 @@ class RowNorms:
         size : local vector, of the values whose last places change.
         product : writes the product of the tangent with its first argument into the second.
         """
-        answer, largest = np.zeros_like(size), np.zeros(self.count)
+        answer, found, unit = np.zeros_like(size), [], EPS * size
         for signs in self._tries:
-            change = EPS * size * (0.5 * np.sign(signs) + signs)
-            product(change, answer)
-            largest = np.maximum(largest, self.of(self.numbering.to_rows(answer))[0])
-        return largest
+            product(unit * signs, answer)
+            found.append(self.numbering.to_rows(answer))
+        return np.asarray(np.max(self.of(*found), axis=0))
 
     def noise(self, size: Array, product: Callable[[Array, Array], object]) -> Array:
         """Return a residual (rows) as round-off makes it, of random signs; see `response`."""

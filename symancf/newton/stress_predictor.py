@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..arrays import Ints
-    from ..assembly.memory import Memory
+    from ..assembly.group import Group
     from ..assembly.piece import Piece
     from ..assembly.plan import Plan
 
@@ -26,12 +26,10 @@ class Predictable(Protocol):
 
     Attributes
     ----------
-    plan, memory, time, state : of it.
+    plan, state : of it.
     """
 
     plan: Plan
-    memory: Memory
-    time: float
     state: Array
 
     @property
@@ -83,12 +81,12 @@ class PredictedStresses(Aid):
         self.system = system
         self._columns: dict[int, Ints] = {}
         self._pressures: set[int] = set()
-        self._last: dict[int, Array] = {}  # the last corrections, with the other parameters
+        self._last: dict[Group, Array] = {}  # the last corrections
         self._output_rows_of: dict[int, Ints] = {}
         self._place: Array | None = None
         self._before: Array | None = None
-        self._here: dict[int, Array] | None = None  # stresses at `_place`, where they are known
-        self._there: dict[int, Array] | None = None  # those at `_before`
+        self._here: dict[Group, Array] | None = None  # stresses at `_place`, where they are known
+        self._there: dict[Group, Array] | None = None  # those at `_before`
         wanted = not penalties or holds_by_penalties(system)
         for number, piece in enumerate(system.pieces if wanted else []):
             own = [k for k, name in enumerate(piece.kernel.cell) if name.startswith(PREDICTED)]
@@ -129,66 +127,65 @@ class PredictedStresses(Aid):
     @contextmanager
     def corrected(self) -> Iterator[None]:
         """Let tangents have the stresses that the step to the present place predicts."""
-        with self._with(self._rows()):
+        with self._with(self._corrections()):
             yield
 
     @contextmanager
-    def _with(self, rows: dict[int, Array]) -> Iterator[None]:
-        """Let kernels see other parameters (n, rows) of pieces."""
-        if rows:
-            self.system.plan.fill(rows)
+    def _with(self, corrections: dict[Group, Array]) -> Iterator[None]:
+        """Let kernels see corrections; elsewhere they are zero."""
+        for group, values in corrections.items():
+            group.put_columns(self._columns[group.numbers[0]], values)
         try:
             yield
         finally:
-            if rows:
-                self.system.plan.fill({k: self._cell(k) for k in rows})
+            for group in corrections:
+                group.put_columns(self._columns[group.numbers[0]], 0.0)
 
-    def _cell(self, number: int) -> Array:
-        piece = self.system.pieces[number]
-        rows = self.system.memory.rows(piece, self.system.time)
-        return piece.cell if rows is None else rows
-
-    def _rows(self) -> dict[int, Array]:
-        """Return the parameters of the pieces (n, rows) with corrections; none without a step."""
+    def _corrections(self) -> dict[Group, Array]:
+        """Return the corrections of groups of pieces; none without a step."""
         place, before = self._place, self._before
         if not self.some or place is None or before is None:
             return {}
-        step, rows = place - before, {}
-        there = self._stresses(before) if self._there is None else self._there
-        here = self._here = self._stresses(place)
+        step, found = place - before, {}
+        here, there = self._stresses(place), self._there
+        if there is None or there.keys() != here.keys():  # lists may have changed
+            there = self._stresses(before)
+        self._here = here
         with self._with(self._last):  # where unknowns of cells follow them, as in that tangent
             slopes = self._slopes(before, step, self._there is None)
-        for k, slope in slopes.items():
-            change = there[k] + slope - here[k]
-            columns = self._columns[k]
-            rows[k] = self._cell(k).copy()
-            rows[k][:, columns] = np.where(np.isfinite(change), change, 0.0)
-        self._last = rows
-        return rows
+        for group, slope in slopes.items():
+            change = there[group] + slope - here[group]
+            found[group] = np.where(np.isfinite(change), change, 0.0)
+        self._last = found
+        return found
 
-    def _slopes(self, state: Array, step: Array, first: bool) -> dict[int, Array]:
+    def _slopes(self, state: Array, step: Array, first: bool) -> dict[Group, Array]:
         """Return the changes of stresses along a step, as they begin; see `begin` for `first`."""
-        found: dict[int, Array] = {}
+        found: dict[Group, Array] = {}
         for part, pressures in ((PART, False), (FINE, True)):
             some = [k for k in self._columns if (k in self._pressures) == pressures]
             if not some:
                 continue
             if pressures and first:
-                found |= dict.fromkeys(some, np.zeros(1))
+                groups = self.system.plan.groups
+                found |= {g: np.zeros(1) for g in groups if g.numbers[0] in self._pressures}
                 continue
             ahead, behind = (self._stresses(state + h * step, some) for h in (part, -part))
-            found |= {k: (ahead[k] - behind[k]) / (2.0 * part) for k in some}
+            for group, stresses in ahead.items():
+                found[group] = (stresses - behind[group]) / (2.0 * part)
         return found
 
-    def _stresses(self, state: Array, pieces: Sequence[int] | None = None) -> dict[int, Array]:
+    def _stresses(self, state: Array, pieces: Sequence[int] | None = None) -> dict[Group, Array]:
         plan = self.system.plan
         if not self._output_rows_of:
             self._output_rows_of = {
                 number: _output_rows(plan.told(number)) for number in self._columns
             }
-        asked = list(self._columns) if pieces is None else pieces
-        found = plan.tabulate("outputs", asked, state)[0]
-        return {number: rows[:, self._output_rows_of[number]] for number, rows in found.items()}
+        tables, _ = plan.tables("outputs", list(self._columns) if pieces is None else pieces, state)
+        return {
+            group: table[:, self._output_rows_of[group.numbers[0]]]
+            for group, table in tables.items()
+        }
 
 
 def _output_rows(outputs: Iterable[tuple[str, int, tuple[str, ...]]]) -> Ints:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
-from ..errors import ParameterError, SymancfError, closest
+from ..errors import OwnAttributes, ParameterError, SymancfError, closest
 from ..runtime.collective import reduced, together
 from ..runtime.copies import Portable, this_process
 from ..runtime.display import Displayable, lines
@@ -118,7 +118,7 @@ def _of_a_copy() -> NoReturn:
     )
 
 
-class History(Portable, Displayable):
+class History(Portable, Displayable, OwnAttributes):
     """The converged steps of a solution, with the work that they took and recorded series.
 
     Parameters

@@ -54,7 +54,7 @@ HEADS = {
 #: Laws beside those of `symancf.energies`.
 LAWS = (
     CapabilityRow("law", "Layers", multigrid=NO_GRIDS, contact=YES),
-    CapabilityRow("law", "memory", steps=ONE_BY_ONE, contact=NO_STIFFNESS),
+    CapabilityRow("law", "memory", contact=NO_STIFFNESS),
     CapabilityRow("law", "local", contact=NO_STIFFNESS),
     CapabilityRow("law", "implicit", contact=NO_STIFFNESS),
     CapabilityRow("law", "parameter of time", contact=YES),
@@ -92,8 +92,8 @@ TERMS = (
     CapabilityRow("term", "Constraint, function of time", steps=ONE_BY_ONE),
     CapabilityRow("term", "Constraint, place that slides", steps=IN_PYTHON, multigrid=NO_GRIDS),
     CapabilityRow("term", "Potential"),
-    CapabilityRow("term", "Potential, kinked", steps=IN_PYTHON),
-    CapabilityRow("term", "Potential, memory", steps=ONE_BY_ONE),
+    CapabilityRow("term", "Potential, kinked"),
+    CapabilityRow("term", "Potential, memory"),
     CapabilityRow("term", "VirtualWork"),
     CapabilityRow("term", "VirtualWork, states"),
     CapabilityRow("term", "Controller"),
@@ -102,10 +102,10 @@ TERMS = (
     CapabilityRow("term", "Viscosity"),
     CapabilityRow("term", "Flexure", multigrid=NO_GRIDS),
     CapabilityRow("term", "Contact, deformable bodies", steps=IN_PYTHON),
-    CapabilityRow("term", "Contact, friction", steps=IN_PYTHON),
-    CapabilityRow("term", "Contact, rigid bodies", steps=IN_PYTHON, multigrid=NO_GRIDS),
+    CapabilityRow("term", "Contact, friction"),
+    CapabilityRow("term", "Contact, rigid bodies", multigrid=NO_GRIDS),
     *(
-        CapabilityRow("term", f"Contact, {shape}", steps=IN_PYTHON)
+        CapabilityRow("term", f"Contact, {shape}")
         for shape in ("Plane", "Sphere", "Cylinder", "Capsule", "Box", "Distance")
     ),
     CapabilityRow("damping", "Rayleigh, mass"),

@@ -36,7 +36,7 @@ STIFF_RATIO = 1e6  # ratio of moduli beyond which unknowns of cells lose their d
 FLAT_CELL = 0.3  # scaled Jacobian of a cell that may be about to invert
 UNIT_ERROR_RATIO = 1e3  # times the size of the model: what loads of other units would move it by
 MIN_ITERATIONS = 15  # iterations: fewer are what an option allows
-LONG_STEP = 1.0 / 64.0  # of a step: parts down to this one may be too long
+LONG_STEP = 1.0 / 64.0  # of a step: shorter parts are not too long
 LEAP_RATIO = 10.0  # times what a smooth function would prescribe in a part of the step
 
 

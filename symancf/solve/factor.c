@@ -5,13 +5,13 @@
  * take their arithmetic and nothing else.
  *
  * Two steps.  First, constraints of one block of coordinates alone (those that keep a rigid body
- * rigid, a pin to the ground) are eliminated with their multipliers.  With their gradients G, the
- * scale D = |diag A|^-1/2 and
+ * rigid, a pin to the ground) are eliminated with their multipliers.  With Y and N of their
+ * gradients G,
  *
- *     D G^T = Q [R; 0],   D Q = [Y N]      (Householder's reflections)
+ *     G Y = 1,  G N = 0,
  *
- * the correction of the block is q = Y z + N y: R^T z = g is known at once, N^T A N y = ... is left
- * (a rigid body: 6 unknowns in the place of 18), and R lambda = Y^T (f - A q) gives multipliers.
+ * the correction of the block is q = Y g + N y: the first part is known at once, N^T A N y = ... is
+ * left (a rigid body: 6 unknowns in the place of 18), and lambda = Y^T (f - A q) are the multipliers.
  * This is the null-space method; M. Benzi, G. H. Golub, J. Liesen, Acta Numerica 14 (2005) 1-137,
  * section 6.
  *
@@ -33,7 +33,7 @@
 #define CANCELLED 1e-13 /* of the sum of its terms' sizes: a pivot that is zero */
 #define DEPENDENT 1e-10 /* of a gradient: what is left of it beside others */
 #define EXACT 1e-12     /* backward error of solutions that are not improved, */
-#define SOUND 1e-8      /* and of those that are */
+#define SOUND 1e-10     /* and of those that are */
 #define RANK 4          /* pivots whose rows are subtracted at once */
 
 typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
@@ -56,77 +56,12 @@ static void add(double *restrict a, double times, const double *restrict b, int3
   for (int32_t i = 0; i < n; i++) a[i] += times * b[i];
 }
 
-/* An entry on the diagonal. */
-static double diagonal(const symancf_factor *f, int32_t i)
+/* An entry, 0 where there is none. */
+static double entry(const symancf_factor *f, int32_t i, int32_t j)
 {
   for (int32_t k = f->nonzero_start[i]; k < f->nonzero_start[i + 1]; k++)
-    if (f->nonzero_column[k] == i) return f->nonzero[k];
+    if (f->nonzero_column[k] == j) return f->nonzero[k];
   return 0.0;
-}
-
-/* ---- constraints of one block ---------------------------------------------------------------- */
-
-/*
- * Find D Q (rows are its columns) and R for gradients at `places`, [m][n]; return whether they are
- * independent.
- */
-static int find_basis(const symancf_factor *f, int32_t block, const int32_t *places, double *basis,
-                      double *triangle)
-{
-  const int32_t *row = f->block_row + f->block_start[block];
-  const int32_t n = f->block_start[block + 1] - f->block_start[block];
-  const int32_t m = f->own_start[block + 1] - f->own_start[block];
-  double *gradient = f->small, *scale = f->piece;
-  for (int32_t i = 0; i < n; i++) {
-    const double size = fabs(diagonal(f, row[i]));
-    scale[i] = size > 0.0 ? 1.0 / sqrt(size) : 1.0;
-  }
-  for (int32_t c = 0; c < m; c++)
-    for (int32_t i = 0; i < n; i++)
-      gradient[c * n + i] = places[c * n + i] < 0 ? 0.0 : scale[i] * f->value[places[c * n + i]];
-  memset(basis, 0, (size_t)(n * n) * sizeof(double));
-  for (int32_t i = 0; i < n; i++) basis[i * n + i] = 1.0;
-  double *squares = scale + n; /* 2 / |v|^2 of reflections */
-  for (int32_t c = 0; c < m; c++) {
-    double *v = gradient + c * n + c;
-    const double whole = sqrt(dot(gradient + c * n, gradient + c * n, n)), left = sqrt(dot(v, v, n - c));
-    if (!(left > DEPENDENT * whole)) return 0;
-    const double end = v[0] > 0.0 ? -left : left;
-    for (int32_t k = 0; k < c; k++) triangle[k * m + c] = gradient[c * n + k];
-    triangle[c * m + c] = end;
-    v[0] -= end;
-    squares[c] = 2.0 / dot(v, v, n - c);
-    for (int32_t k = c + 1; k < m; k++) {
-      double *other = gradient + k * n + c;
-      add(other, -squares[c] * dot(v, other, n - c), v, n - c);
-    }
-  }
-  for (int32_t c = m - 1; c >= 0; c--) {
-    const double *v = gradient + c * n + c;
-    for (int32_t k = 0; k < n; k++)
-      add(basis + k * n + c, -squares[c] * dot(v, basis + k * n + c, n - c), v, n - c);
-  }
-  for (int32_t k = 0; k < n; k++)
-    for (int32_t i = 0; i < n; i++) basis[k * n + i] *= scale[i];
-  return 1;
-}
-
-/* Find the bases of all blocks with constraints; return whether there are some. */
-static int find_bases(symancf_factor *f)
-{
-  for (int32_t k = 0; k < f->zeros; k++)
-    if (f->value[f->zero[k]] != 0.0) return 0;
-  for (int32_t b = 0; b < f->blocks; b++) {
-    if (f->own_start[b] == f->own_start[b + 1]) continue;
-    const int64_t at = f->gradient_start[b], basis = f->basis_start[b];
-    const int64_t triangle = f->triangle_start[b];
-    if (!find_basis(f, b, f->gradient + at, f->right + basis, f->right_triangle + triangle))
-      return 0;
-    if (!f->symmetric &&
-        !find_basis(f, b, f->force + at, f->left + basis, f->left_triangle + triangle))
-      return 0;
-  }
-  return 1;
 }
 
 /* The number of constraints of a block, of its coordinates, and of what these leave free. */
@@ -139,6 +74,81 @@ static sizes sizes_of(const symancf_factor *f, int32_t block)
   const int32_t own = f->own_start[block + 1] - f->own_start[block];
   const int32_t n = f->block_start[block + 1] - f->block_start[block];
   return (sizes){own, n, n - own};
+}
+
+/* ---- constraints of one block ---------------------------------------------------------------- */
+
+/*
+ * Find Y and N (rows are their columns) of gradients at `places`, [m][n], by Gauss-Jordan elimination
+ * of [G 1] to [1 S; T^-1] with complete pivoting, in units of the matrix: zeros stay zeros.  Returns
+ * whether the gradients are independent.
+ */
+static int find_basis(const symancf_factor *f, int32_t block, const int32_t *places, double *basis)
+{
+  const sizes s = sizes_of(f, block);
+  const int32_t n = s.coordinates, m = s.own, width = n + m;
+  const int32_t *row = f->block_row + f->block_start[block];
+  double *G = f->small, *scale = f->piece, *size = scale + n, *pivot_of = size + m;
+  memset(G, 0, (size_t)(m * width) * sizeof(double));
+  for (int32_t i = 0; i < n; i++) {
+    const double diagonal = fabs(entry(f, row[i], row[i]));
+    scale[i] = diagonal > 0.0 ? 1.0 / sqrt(diagonal) : 1.0;
+    pivot_of[i] = -1.0;
+  }
+  for (int32_t c = 0; c < m; c++) {
+    double squares = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+      const double value = places[c * n + i] < 0 ? 0.0 : f->value[places[c * n + i]];
+      G[c * width + i] = value;
+      squares += value * scale[i] * value * scale[i];
+    }
+    G[c * width + n + c] = 1.0;
+    size[c] = sqrt(squares); /* negative: it has its pivot */
+  }
+  for (int32_t k = 0; k < m; k++) {
+    double largest = DEPENDENT;
+    int32_t at = -1, column = -1;
+    for (int32_t c = 0; c < m; c++)
+      for (int32_t i = 0; i < n && size[c] > 0.0; i++) {
+        const double share = fabs(G[c * width + i]) * scale[i] / size[c];
+        if (pivot_of[i] < 0.0 && share > largest) largest = share, at = c, column = i;
+      }
+    if (at < 0) return 0;
+    double *pivot_row = G + at * width;
+    const double inverse = 1.0 / pivot_row[column];
+    for (int32_t i = 0; i < width; i++) pivot_row[i] *= inverse;
+    for (int32_t c = 0; c < m; c++) {
+      const double times = G[c * width + column];
+      if (c != at && times != 0.0) add(G + c * width, -times, pivot_row, width);
+    }
+    size[at] = -1.0;
+    pivot_of[column] = at;
+  }
+  memset(basis, 0, (size_t)(n * n) * sizeof(double));
+  for (int32_t i = 0, free = m; i < n; i++) {
+    const int32_t c = (int32_t)pivot_of[i];
+    for (int32_t k = 0; k < m && c >= 0; k++) basis[k * n + i] = G[c * width + n + k];
+    if (c >= 0) continue;
+    basis[free * n + i] = 1.0;
+    for (int32_t d = 0; d < n; d++)
+      if (pivot_of[d] >= 0.0) basis[free * n + d] = -G[(int32_t)pivot_of[d] * width + i];
+    free++;
+  }
+  return 1;
+}
+
+/* Find the bases of all blocks with constraints; return whether there are some. */
+static int find_bases(symancf_factor *f)
+{
+  for (int32_t k = 0; k < f->zeros; k++)
+    if (f->value[f->zero[k]] != 0.0) return 0;
+  for (int32_t b = 0; b < f->blocks; b++) {
+    if (f->own_start[b] == f->own_start[b + 1]) continue;
+    const int64_t at = f->gradient_start[b], basis = f->basis_start[b];
+    if (!find_basis(f, b, f->gradient + at, f->right + basis)) return 0;
+    if (!f->symmetric && !find_basis(f, b, f->force + at, f->left + basis)) return 0;
+  }
+  return 1;
 }
 
 /* ---- fronts ---------------------------------------------------------------------------------- */
@@ -161,7 +171,8 @@ static void add_pair(const symancf_factor *f, const symancf_pair *pair, double *
     double *product = entries + n * m;
     memset(product, 0, (size_t)(a.free * m) * sizeof(double));
     for (int32_t i = 0; i < a.free; i++)
-      for (int32_t k = 0; k < n; k++) add(product + i * m, basis[i * n + k], entries + k * m, m);
+      for (int32_t k = 0; k < n; k++)
+        if (basis[i * n + k] != 0.0) add(product + i * m, basis[i * n + k], entries + k * m, m);
     entries = product;
   }
   const double *basis = f->right + f->basis_start[pair->column_block] + b.own * m;
@@ -331,22 +342,17 @@ static void subtract_product(const symancf_factor *f, const double *b, const dou
   }
 }
 
-/* Add to the coordinates of blocks what their own constraints say of them: Y z, R^T z = g. */
+/* Write to the coordinates of blocks what their own constraints say of them: Y g. */
 static void fulfil(const symancf_factor *f, const double *b, double *x)
 {
   for (int32_t k = 0; k < f->blocks; k++) {
     const sizes s = sizes_of(f, k);
-    const double *triangle = f->right_triangle + f->triangle_start[k];
+    const int32_t *row = f->block_row + f->block_start[k];
     const double *basis = f->right + f->basis_start[k];
-    double *z = f->piece, *q = z + s.own;
-    memset(q, 0, (size_t)s.coordinates * sizeof(double));
-    for (int32_t c = 0; c < s.own; c++) {
-      z[c] = b[f->own_row[f->own_start[k] + c]];
-      for (int32_t j = 0; j < c; j++) z[c] -= triangle[j * s.own + c] * z[j];
-      z[c] /= triangle[c * s.own + c];
-      add(q, z[c], basis + c * s.coordinates, s.coordinates);
-    }
-    for (int32_t i = 0; i < s.coordinates && s.own; i++) x[f->block_row[f->block_start[k] + i]] = q[i];
+    memset(f->piece, 0, (size_t)s.coordinates * sizeof(double));
+    for (int32_t c = 0; c < s.own; c++)
+      add(f->piece, b[f->own_row[f->own_start[k] + c]], basis + c * s.coordinates, s.coordinates);
+    for (int32_t i = 0; i < s.coordinates && s.own; i++) x[row[i]] = f->piece[i];
   }
 }
 
@@ -387,20 +393,16 @@ static void expand(const symancf_factor *f, const double *y, double *x)
   }
 }
 
-/* Write the multipliers of blocks' own constraints: R lambda = Y^T r. */
+/* Write the multipliers of blocks' own constraints: Y^T r. */
 static void multipliers(const symancf_factor *f, const double *r, double *x)
 {
   for (int32_t k = 0; k < f->blocks; k++) {
     const sizes s = sizes_of(f, k);
     const int32_t *row = f->block_row + f->block_start[k], *own = f->own_row + f->own_start[k];
-    const double *triangle = f->left_triangle + f->triangle_start[k];
     const double *basis = f->left + f->basis_start[k];
     for (int32_t i = 0; i < s.coordinates && s.own; i++) f->piece[i] = r[row[i]];
-    for (int32_t c = s.own - 1; c >= 0; c--) {
-      double sum = dot(basis + c * s.coordinates, f->piece, s.coordinates);
-      for (int32_t j = c + 1; j < s.own; j++) sum -= triangle[c * s.own + j] * x[own[j]];
-      x[own[c]] = sum / triangle[c * s.own + c];
-    }
+    for (int32_t c = 0; c < s.own; c++)
+      x[own[c]] = dot(basis + c * s.coordinates, f->piece, s.coordinates);
   }
 }
 
@@ -467,7 +469,7 @@ static int try_factors(symancf_factor *f)
   const int32_t n = f->unknowns;
   double *b = f->change + 2 * n, *x = b + n;
   for (int32_t i = 0; i < n; i++) {
-    const double size = fabs(diagonal(f, i));
+    const double size = fabs(entry(f, i, i));
     x[i] = size > 0.0 ? 1.0 / sqrt(size) : 0.0;
   }
   for (int32_t i = 0; i < n; i++) {

@@ -38,14 +38,14 @@ typedef struct {
   int32_t zeros;
   const uint8_t *constrains; /* of unknowns: multipliers, for the residual */
   const int32_t *first;      /* of blocks: number of their first unknown in elimination */
-  const int64_t *basis_start, *triangle_start;
+  const int64_t *basis_start;
   /* fronts, children before what they are added to */
   int32_t fronts, pivots; /* the last: of all */
   const symancf_front *front;
   const symancf_pair *pair;
   const int32_t *child, *source, *index, *place;
   /* numbers of the present matrix */
-  double *left, *right, *left_triangle, *right_triangle; /* of blocks with constraints */
+  double *left, *right; /* Y and N of blocks with constraints, by their columns */
   double *upper, *lower, *inverse, *growth; /* rows of fronts; pivots, what they are sums of */
   int32_t *nonzero_start, *nonzero_column;  /* its entries that are not zero */
   double *nonzero;

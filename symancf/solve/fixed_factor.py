@@ -141,10 +141,9 @@ class FixedFactor:
         zero = _joined([places(j, j) for k in sequence for j in own[k]])
         sizes = np.array([len(rows[k]) for k in sequence], np.int64)
         owned = np.array([len(rows_of) for rows_of in own_rows], np.int64)
-        bases, triangles = np.where(owned, sizes**2, 0), owned**2
+        bases = np.where(owned, sizes**2, 0)
+        right = np.zeros(bases.sum())
         largest, nonzeros = int(sizes.max(initial=0)), int(self._start[-1])
-        right, right_triangle = np.zeros(bases.sum()), np.zeros(triangles.sum())
-        same = self._symmetric
         self.data.give(
             unknowns=n,
             symmetric=self._symmetric,
@@ -160,11 +159,8 @@ class FixedFactor:
             zeros=int((zero >= 0).sum()),
             first=self._first,
             basis_start=_starts(bases),
-            triangle_start=_starts(triangles),
             right=right,
-            right_triangle=right_triangle,
-            left=right if same else np.zeros_like(right),
-            left_triangle=right_triangle if same else np.zeros_like(right_triangle),
+            left=right if self._symmetric else np.zeros_like(right),
             nonzero_start=np.zeros(n + 1, np.int32),
             nonzero_column=np.zeros(nonzeros, np.int32),
             nonzero=np.zeros(nonzeros),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
+from ..errors import SymancfError
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions, has, loosely
 from .fixed_factor import FixedFactor
@@ -39,9 +40,20 @@ class FixedSolver:
     factored : whether the factors of the present matrix are those on the fixed pattern.
     factor : these.
     refusals : number of matrices for which PETSc's had to take over.
+
+    Raises
+    ------
+    SymancfError : there are several ranks.
     """
 
     def __init__(self, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool) -> None:
+        if matrix.comm.size > 1:
+            raise SymancfError(
+                f"-pc_type {FIXED} is for one rank; on {matrix.comm.size} take -pc_type lu",
+                asked="-pc_type",
+                given=FIXED,
+                possible=("lu", "cholesky"),
+            )
         self._matrix, self._symmetric = matrix, symmetric
         self.factor: FixedFactor | None = None
         self.factored, self.refusals = False, 0

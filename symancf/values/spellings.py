@@ -52,13 +52,17 @@ CHOICES = "cable", "kirchhoff", "ogden"
 MEMBERS: Mapping[str, Mapping[str, str]] = {
     "System": {
         **{name: f"system.matrices.{name}" for name in ("tangent", "mass", "damping")},
+        "numbering.size": "system.unknowns.size",
         "numbering": "system.unknowns, which has their number and names",
         "evaluate": "system.displacement, system.gradient or sa.sample(system, body)",
         "residual_at_solution": "reaction(system) of a support or a constraint",
         "restore": "problem.restore(state)",
         "snapshot": "problem.state",
         "sum": "system.comm.allreduce",
+        **dict.fromkeys(("accept", "inertia", "layout", "matrix", "memory", "pieces", "plan"), ""),
+        **dict.fromkeys(("prescribe", "residual_at", "revise", "supports", "update", "wrench"), ""),
     },
+    "Unknowns": {"taken": "unknowns.from_local"},
     "RigidBody": {
         "moments": "body.mass and body.centre",
         **dict.fromkeys(("shape", "has_inertia", "natural", "offsets"), ""),
@@ -90,21 +94,14 @@ POSITIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def advise(former: str, write: str) -> None:
-    """Warn of a former spelling, at the line of the first caller outside the package."""
-    warnings.warn(
-        f"{former} goes with the next minor version: write {write} "
-        "(`symancf upgrade` rewrites scripts)",
-        DeprecationWarning,
-        stacklevel=outside(),
-    )
+    """Warn of a former spelling, at the line of the first caller outside the package.
 
-
-def advise_member(kind: str, name: str) -> None:
-    """Warn of a former attribute of a class; see `MEMBERS`."""
-    write = MEMBERS[kind].get(name, "")
+    `write` : what to write instead; "": nothing, it is of the solver alone.
+    """
+    instead = f"write {write} (`symancf upgrade` rewrites scripts)"
     warnings.warn(
-        f"{kind}.{name} goes with the next minor version: "
-        + (f"write {write}" if write else "it is of the solver alone"),
+        f"{former} goes with the next minor version: "
+        f"{instead if write else 'it is of the solver alone'}",
         DeprecationWarning,
         stacklevel=outside(),
     )

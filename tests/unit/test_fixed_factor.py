@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import symancf as sa
 from symancf.arrays import Array, Mask
 from symancf.solve.fixed_factor import FixedFactor
+from tests.motion import rope
 from tests.unit.test_native import spinning, turned
 
 Given = tuple[Any, Mask]
@@ -134,6 +135,20 @@ def test_what_is_singular_is_refused(symmetric: bool) -> None:
         assert not factor.renew()
 
 
+@pytest.mark.parametrize("mass", [0.0, 1e-14, 1e-8, 1e-3])
+def test_what_constraints_alone_hold_is_solved_or_refused(mass: float) -> None:
+    """Free but for two constraints that bodies share; coordinates come first, with little mass."""
+    rng = np.random.default_rng(6)
+    springs = sp.block_diag([rng.normal(size=(5, 6)) for _ in range(2)])  # each has a free motion
+    G = sp.csr_matrix(rng.normal(size=(2, 12)))
+    A = sp.csr_matrix(sp.bmat([[springs.T @ springs + mass * sp.eye(12), G.T], [G, None]]))
+    factor = factor_of(A, np.arange(14) >= 12)
+    if factor.renew():
+        assert largest_error(factor, A, rng.normal(size=14)) < 1e-7
+    else:
+        assert mass < 1e-3
+
+
 def test_a_matrix_without_symmetry_is_not_taken_for_symmetric() -> None:
     rng = np.random.default_rng(5)
     A, constrains = saddle(rng, 4, 2, 1)
@@ -177,3 +192,19 @@ def test_who_chooses_factors_of_petsc_gets_them() -> None:
         problem = sa.DynamicProblem(system, options=options)
         problem.solve(to=5e-3, step=5e-3)
         assert problem.snes.getKSP().getPC().getType() == "lu"
+
+
+def test_statics_may_have_them_too() -> None:
+    found = []
+    for options in ({}, {"pc_type": "fixed"}):
+        body, stiffness = rope(6), sa.Parameter("P", 0.1)
+        pull = sa.force(body["tip"], (0.0, 0.0, stiffness))
+        problem = sa.StaticProblem(
+            sa.System(body, terms=[sa.fix(body["root"]), pull]), options=options
+        )
+        for stiffness.value in (0.1, 0.05):
+            problem.solve()
+            found.append(problem.system.position(body["tip"])[0])
+        assert problem.solver.linear.name.startswith("LU" if not options else "LDL^T or LU on a")
+    np.testing.assert_allclose(found[:2], found[2:], rtol=1e-9, atol=1e-12)
+    assert abs(found[0] - found[1]).max() > 1e-6

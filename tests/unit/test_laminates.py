@@ -100,7 +100,7 @@ def test_energy_is_that_of_classical_laminate_theory() -> None:
     E, k = 1e-8 * np.array([1.0, -0.6, 0.5]), 1e-7 * np.array([0.7, -1.1, 1.6])
     right = 0.7 * (E @ A @ E / 2 - E @ B @ k + k @ D @ k / 2)
     for resultants in (True, False):
-        layers.resultants = resultants
+        vars(layers)["resultants"] = resultants
         body = sa.Body(mesh["body"], ancf_thin_plate, layers, **PLY)
         system = sa.System(body)
         put(system, body, *bent(E, k))

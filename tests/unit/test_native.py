@@ -164,6 +164,14 @@ def shaken_floor() -> sa.System:
     return sa.System(box, terms=[sa.Contact(box, floor, stiffness=1e5, **mu), WEIGHT])
 
 
+def rod() -> sa.System:
+    """A rod that falls on a spherical joint: each iteration predicts stresses of its sections."""
+    mesh = sa.Mesh.box((1.0,), (4,), cell="line3")
+    given = sa.Section.circle(0.02).rod(E=1e6, nu=0.3, rho=1000.0)
+    body = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **given)
+    return sa.System(body, terms=[sa.joints.spherical(body.at((0, 0, 0))), WEIGHT])
+
+
 def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str, Any]:
     """Move twice; `how`: many steps at once, one at a time in C, or by SNES."""
     system = make()
@@ -210,6 +218,7 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
         (stiffening, 0.04, 1e-3, {}),
         (shot, 0.012, 1e-3, {}),
         (shaken_floor, 0.03, 1e-3, {}),
+        (rod, 0.04, 5e-3, {}),
         (two_parts, 0.3, 0.15, {}),
     ],
 )

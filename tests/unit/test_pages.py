@@ -83,3 +83,13 @@ def test_pictures_of_pages_are_used(repository):
     text = "".join(page.read_text(encoding="utf-8") for page in pages if "_build" not in page.parts)
     pictures = [path.name for path in (docs / "images").iterdir()]
     assert not [name for name in pictures if f"images/{name}" not in text]
+
+
+def test_code_of_pages_fits_a_screen(repository):
+    docs = repository / "docs"
+    pages = [page for page in docs.rglob("*.md") if "_build" not in page.parts]
+    for page in [repository / "README.md", *pages]:
+        text = page.read_text(encoding="utf-8")
+        for kind, code in re.findall(r"^```(\S*)[^\n]*\n(.*?)^```", text, re.S | re.M):
+            longest = max(code.splitlines(), key=len, default="")
+            assert kind in ("{gallery}", "text") or len(longest) <= 116, f"{page.name}: {longest}"

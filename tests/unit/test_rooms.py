@@ -114,6 +114,9 @@ def test_what_nothing_would_follow_is_not_set() -> None:
         *[(support, name) for name in ("displacement", "motion")],
         *[(motion, name) for name in ("rho", "tolerence", "monitor", "method", "steps")],
         (sa.gravity((0.0, 0.0, -9.81)), "g"),
+        (sa.Plane(), "point"),
+        (sa.Layers([(sa.energies.kirchhoff(), 0.1)]), "offset"),
+        (sa.History(), "csv"),
     ]:
         with refused(sa.ParameterError, asked=name, given="other", possible=()):
             setattr(given, name, "other")

@@ -130,11 +130,13 @@ def test_a_name_with_two_meanings_is_reported() -> None:
 
 def test_former_attributes_are_rewritten_or_reported() -> None:
     head = "import symancf as sa\nball = sa.RigidBody(mass=1.0)\ns = sa.System(ball)\n"
-    former = "K = s.tangent(scipy=True)\nn = s.sum(s.mass(), op=s.comm.SUM)\n"
-    now = "K = s.matrices.tangent(scipy=True)\n"
+    former = "K = s.tangent(scipy=True)\nN = s.numbering.size\nn = s.sum(s.mass(), op=s.comm.SUM)\n"
+    now = "K = s.matrices.tangent(scipy=True)\nN = s.unknowns.size\n"
     now += "n = s.comm.allreduce(s.matrices.mass(), op=s.comm.SUM)\n"
     assert upgraded(head + former) == head + now
     assert noted(head + former) == []
+    program = head + "of = s.unknowns\nx = of.taken(s.state), s.unknowns.taken(s.rate)\n"
+    assert upgraded(program) == program.replace("taken", "from_local")
     program = (
         head + "q = s.snapshot()\nm = ball.moments.mass\nb = ball.blocks\nr = ball.reference\n"
     )

@@ -72,9 +72,11 @@ def render(
 
     Parameters
     ----------
-    scenes : Samples of one body on this rank, a rigid shape that rests (``sa.Plane(...)``; of one
-        that moves ``sa.sample(system, shape)``), a .vtu, .pvtu or .pvd file, or a sequence of them
-        in one picture. A mapping "caption" -> scene draws them side by side.
+    scenes : Samples of one body on this rank, those of a support, a load or another term (points
+        with arrows, reactions blue, loads red, each term with its own scale), a rigid shape that
+        rests (``sa.Plane(...)``; of one that moves ``sa.sample(system, shape)``), a .vtu, .pvtu or
+        .pvd file, or a sequence of them in one picture. A mapping "caption" -> scene draws them
+        side by side.
     path : a PNG, PDF or SVG (bodies are pixels there, too); missing folders are made. Without it
         an `Image` is returned, which notebooks show.
     field : point or cell data that colours the bodies, vectors by their magnitude. Bodies that lack

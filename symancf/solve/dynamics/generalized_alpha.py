@@ -215,7 +215,7 @@ class GeneralizedAlpha(Integrator):
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
         if self.adaptive or not usual or not native.able or self.next_step < h:
             return False
-        if self.directors is not None:
+        if self.directors is not None or self.newton.predicted is not None:
             return False
         if self.spin is not None:
             self.spin.lend(native, self.rho)

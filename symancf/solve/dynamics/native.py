@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import nullcontext
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.plan import Plan
     from ...errors import ConvergenceError
-    from ...newton import Aid, Constraints, Leftover, RowNorms
+    from ...newton import Aid, Constraints, Leftover, PredictedStresses, RowNorms
     from ..preconditioner import Preconditioner
     from ..residual import LinearResidual
     from .motion import EquationsOfMotion
@@ -136,6 +137,7 @@ class Iterations(Protocol):
     iterations: int
     linear_iterations: int
     step_of_tangent: float
+    predicted: PredictedStresses | None
     error: BaseException | None
 
     @property
@@ -144,6 +146,12 @@ class Iterations(Protocol):
 
     def is_plain(self) -> bool:
         """Tell whether steps are whole and unseen."""
+
+    def begin_prediction(self) -> None:
+        """Begin a solution: stresses are predicted from the last one."""
+
+    def end_prediction(self) -> None:
+        """Take the present state as the solution from which the next stresses are predicted."""
 
     def renew(self, ksp: PETSc.KSP) -> None:
         """Make the tangent at the present state."""
@@ -238,9 +246,16 @@ class Native:
         ksp, motion = newton.snes.getKSP(), newton.motion
         here = newton.comm.size == 1 and newton.system.numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
-        cuts = [isinstance(aid, PartBacktracking) for aid in newton.aids]
-        self.kinks.give(cuts=bool(cuts))
-        plain = direct and all(cuts) and not motion.damping.stiffness
+        cuts = any(isinstance(aid, PartBacktracking) for aid in newton.aids)
+        predicts = newton.predicted is not None
+        self.kinks.give(cuts=cuts)
+        self.problem.predicts = predicts
+        others = [
+            aid
+            for aid in newton.aids
+            if not isinstance(aid, PartBacktracking) and aid is not newton.predicted
+        ]
+        plain = direct and not (others or (cuts and predicts)) and not motion.damping.stiffness
         self.able = bool(here and plain and newton.is_plain())
 
     def describe(self) -> None:
@@ -349,9 +364,12 @@ class Native:
         Exception : what was raised on the way.
         """
         self.prepare()
+        self.newton.begin_prediction()
         with EVENTS["steps"]:
             reason = self.call("newton")
         self.require()
+        if reason > 0:
+            self.newton.end_prediction()
         return reason
 
     def require(self) -> None:
@@ -478,8 +496,9 @@ class Native:
     def _renew(self) -> None:
         """Make the tangent; C makes the next ones while steps have this length."""
         self.state.factored, newton = False, self.newton
-        ksp, motion = newton.snes.getKSP(), newton.motion
-        newton.renew(ksp)
+        ksp, motion, predicted = newton.snes.getKSP(), newton.motion, newton.predicted
+        with nullcontext() if predicted is None else predicted.tangent():
+            newton.renew(ksp)
         ksp.setOperators(newton.J, newton.J)
         fixed = newton.preconditioner.fixed
         if fixed is not None and fixed.factored and fixed.factor is not None:
@@ -488,7 +507,7 @@ class Native:
             self.problem.give(factor=data, factor_renew=renew, factor_solve=solve)
             self.state.factored = True
         seen = self.state.factored or ksp.getPC().getType() in PETSC_FACTORS
-        known = seen and not motion.mass.changes
+        known = seen and predicted is None and not motion.mass.changes
         vanishing = ROUND_OFF * newton.system.stiffness * newton.balance.constraints.size
         self.tangent.give(known=known, vanishing=vanishing, inertia=motion.mass_part)
         self._inertia_of = newton.step_of_tangent

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -101,7 +101,7 @@ class Newton(VectorEquations):
         self.native.problem.give(
             proof=PROOF_STEPS, steps=EAGER_STEPS, patience=EXTRA_ITERATIONS, slow=slow
         )
-        self.tangent = self.native.state.tangent
+        self.tangent: Any = self.native.state.tangent
         self.tangent.stale = True
         snes.setJacobian(loosely(self._linearized), self.J, self.J)
         self.balance = Balance(motion, self.f, self.native)
@@ -372,8 +372,7 @@ class Newton(VectorEquations):
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
         self.native.call("tangent_begin")
-        if self.predicted is not None:
-            self.predicted.begin(self._accepted)
+        self.begin_prediction()
         try:
             solution = self.find()
         except PETSc.Error as error:
@@ -387,9 +386,18 @@ class Newton(VectorEquations):
             self.native.call("follow")
             self.native.call("accept", self.iterations)
             share_error(self.comm, self.error)
-            if self.predicted is not None:
-                self._accepted = self.motion.state.copy()
+            self.end_prediction()
         return reason
+
+    def begin_prediction(self) -> None:
+        """Begin a solution: stresses are predicted from the last one."""
+        if self.predicted is not None:
+            self.predicted.begin(self._accepted)
+
+    def end_prediction(self) -> None:
+        """Take the present state as the solution from which the next stresses are predicted."""
+        if self.predicted is not None:
+            self._accepted = self.motion.state.copy()
 
     def unsolved(self, error: PETSc.Error) -> ConvergenceError:
         """Return what to tell where PETSc could not factorise the tangent of a step."""

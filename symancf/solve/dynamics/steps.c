@@ -393,7 +393,8 @@ static int iterate(const symancf_problem *p, symancf_state *s)
     const int reason = symancf_test(p, s, iteration);
     if (reason) return reason;
     if (iteration == p->most) return TOO_MANY;
-    if (symancf_tangent_wanted(p, s, iteration) && renew(p, s, iteration)) return NO_SOLUTION;
+    const int wanted = symancf_tangent_wanted(p, s, iteration) || p->predicts;
+    if (wanted && renew(p, s, iteration)) return NO_SOLUTION;
     const int solved = known && s->tangent.renewals == w->kinks->renewals;
     if (!solved && !solve_linear(p, s)) return NO_SOLUTION;
     s->linear_iterations += solved;

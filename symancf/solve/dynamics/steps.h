@@ -53,6 +53,7 @@ typedef struct {
   /* how long a tangent lasts, see newton.py */
   int32_t proof, steps, patience;
   double slow;
+  int32_t predicts; /* each iteration makes a tangent, with predicted stresses */
   /* rigid bodies: beyond `turn_limit` [rad] a step, Python takes rates to constraints, spin.py */
   int32_t bodies;
   const int64_t *body_rows; /* [bodies][12] */

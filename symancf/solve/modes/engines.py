@@ -103,8 +103,7 @@ def largest(
     if engine == "dense":
         return _dense(pencil, known, positive)
     pencil.known = known[:, :0] if pencil.symmetric else known
-    room = pencil.room() - known.shape[1]
-    count = min(count, room - 2)
+    room, count = pencil.room() - known.shape[1], min(count, most(pencil, known))
     if count < 1:
         return Eigenpairs(np.zeros(0), np.zeros((pencil.rows, 0)))
     if engine == "scipy":
@@ -113,6 +112,11 @@ def largest(
     assert module is not None
     with options:
         return pencil.solves(_slepc(module, pencil, count, room, options, known, positive), known)
+
+
+def most(pencil: Pencil, known: Array) -> int:
+    """Return how many Krylov's methods may find beside what is `known`: two less than there are."""
+    return pencil.room() - known.shape[1] - 2
 
 
 def filtered(

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...arrays import Array
 from .engines import filtered
-from .pencil import DEPENDENCE_TOLERANCE
+from .pencil import independent
 
 if TYPE_CHECKING:
     from .pencil import Eigenpairs, Pencil
@@ -51,12 +51,7 @@ class Invariant:
         B = self._across(np.stack(columns, axis=1))
         size = self.pencil.sums((B * B).sum(axis=0))
         B = B / np.sqrt(np.where(size > 0.0, size, 1.0))
-        gram, keep = self.pencil.sums(B.T @ B), list[int]()
-        for block in blocks:
-            trial = [*keep, *block]
-            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > DEPENDENCE_TOLERANCE:
-                keep = trial
-        self.hold(B[:, keep])
+        self.hold(B[:, independent(self.pencil.sums(B.T @ B), blocks)])
 
     def pairs(self, positive: bool) -> Eigenpairs:
         """Return the eigenpairs in this space, the largest first; see `engines.filtered`."""

@@ -63,8 +63,9 @@ class OnPath:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 at = self._singular()
-                more = count + EXTRA_NUMBERS
-                near = None if at is None else linear(self.arc, more, self.direction)
+                near = (
+                    None if at is None else linear(self.arc, count + EXTRA_NUMBERS, self.direction)
+                )
         except SymancfError:
             near = None
         finally:

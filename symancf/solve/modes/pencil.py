@@ -28,6 +28,8 @@ from ..residual import residual_ratio
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from ...assembly.discrete import DiscreteSystem
 
 EPS = float(np.finfo(float).eps)
@@ -385,3 +387,16 @@ class Pencil:
                 f"{what}: the matrix {self.words} cannot be factored, it is singular: "
                 "coordinates have neither stiffness nor mass, or constraints say the same"
             )
+
+
+def independent(gram: Array, blocks: Iterable[Sequence[int]]) -> list[int]:
+    """Return the blocks of unit vectors that are no combinations of those before them.
+
+    `gram` : (m, m) their scalar products.
+    """
+    keep: list[int] = []
+    for block in blocks:
+        trial = [*keep, *block]
+        if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > DEPENDENCE_TOLERANCE:
+            keep = trial
+    return keep

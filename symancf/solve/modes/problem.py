@@ -148,7 +148,7 @@ class EigenProblem(OneProcess):
         SymancfError : several ranks without SLEPc; a matrix that cannot be factored.
         ConvergenceError : none was found.
         """
-        count = _count("EigenProblem.solve", count)
+        count = arguments.integer("EigenProblem.solve", "count", count)
         system = self._begin()
         turning = np.array([piece.role == "inertia" for piece in system.pieces], dtype=bool)
         gyroscopic = bool(system.comm.allreduce(bool(turning.any())))
@@ -337,7 +337,7 @@ class EigenProblem(OneProcess):
                 given=direction,
                 possible=(1, -1),
             )
-        count = _count("buckle", count)
+        count = arguments.integer("buckle", "count", count)
         system = self._begin()
         balance(system)
         solver = EquilibriumSolver(system, History(), self._options, check_held=False)
@@ -439,10 +439,6 @@ class EigenProblem(OneProcess):
         slope.scale(1.0 / (12.0 * h))
         bend.scale(1.0 / (12.0 * h**2))
         return slope, bend, h / STATE_CHANGE
-
-
-def _count(what: str, count: int) -> int:
-    return arguments.integer(what, "count", count)
 
 
 def _symmetric(system: DiscreteSystem, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bool:

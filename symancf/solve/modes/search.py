@@ -10,9 +10,9 @@ import numpy as np
 
 from ...arrays import Array, Complex, Mask
 from ...errors import ConvergenceError, SymancfError
-from .engines import TOLERANCE, largest
+from .engines import TOLERANCE, largest, most
 from .invariant import Invariant
-from .pencil import DEPENDENCE_TOLERANCE, EPS, NEGLIGIBLE, Eigenpairs
+from .pencil import DEPENDENCE_TOLERANCE, EPS, NEGLIGIBLE, Eigenpairs, independent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from .pencil import Pencil
 
 ROUND_OFF_FACTOR = 10.0  # times what round-off of K makes: eigenvalues that are zero
-INVERSE_STEPS, WIDER_SHIFT = 3, 100.0  # of inverse iteration; times a shift that has no digits
+INVERSE_STEPS = 3  # of inverse iteration
 VISIBLE_RATIO = 1e-3  # of what is zero for others: what must be there
 EXTRA_NUMBERS = 6  # more than asked for: rigid motions, loads that are none
-LEAST_ROOM = 3  # where fewer vectors are left none is looked for
 OTHER_LOAD_RATIO = 10.0  # times a load: one of another size
 MOST_NOISE = 1e-6  # of a number: its round-off, at most
 
@@ -180,7 +179,7 @@ class Search:
             if noise > 0.0 and abs(energy) <= ROUND_OFF_FACTOR * noise:
                 D = np.concatenate([D, z], axis=1)
             elif 0.0 <= energy < shift < math.sqrt(EPS) * self._fastest:
-                shift *= WIDER_SHIFT
+                shift *= ROUND_OFF_FACTOR
             elif energy > 0.0 and not D.shape[1]:
                 return shift, D
             else:
@@ -327,7 +326,9 @@ class Search:
         pencil.balance()
         try:
             pencil.rates = None
-            slow = self._still(count if rates is None else 1, omega)
+            asked = count if rates is None else 1
+            sigma = -self._first()[0] if omega is None else omega * omega
+            slow = self._completed(*self._begun(asked, sigma), asked, omega)
         finally:
             pencil.rates = rates
         if rates is not None:
@@ -337,11 +338,6 @@ class Search:
             slow = self._completed(*self._begun(count, sigma), count, None)
             self.checked = self.checked and some is not False
         return slow.s, pencil.scale[:, None] * slow.X
-
-    def _still(self, count: int, omega: float | None) -> Slow:
-        """Return those without rates."""
-        sigma = -self._first()[0] if omega is None else omega * omega
-        return self._completed(*self._begun(count, sigma), count, omega)
 
     def _begun(self, count: int, sigma: float) -> tuple[Invariant, Eigenpairs]:
         """Return what an engine finds next to a shift, and its space."""
@@ -433,10 +429,9 @@ class Search:
 
         `lacking` : how many more are wanted where none of a theta larger than a number is missing.
         """
-        pair = 2  # of conjugate ones
-        wanted, self.checked = pair, self.engine == "dense"
+        wanted, self.checked = 2, self.engine == "dense"  # a conjugate pair at least
         for _ in range(0 if self.checked else self.pencil.room()):
-            if self.pencil.room() - space.basis.shape[1] < LEAST_ROOM:
+            if most(self.pencil, space.basis) < 1:
                 self.checked = None
                 break
             given = self.engine, self.pencil, wanted, self.options, space.basis
@@ -449,7 +444,7 @@ class Search:
             if wanted <= 0 or not least:
                 self.checked = True if wanted <= 0 else None
                 break
-            wanted, size = max(wanted, pair), space.basis.shape[1]
+            wanted, size = max(wanted, 2), space.basis.shape[1]
             space.add(more)
             if space.basis.shape[1] == size:
                 break
@@ -483,10 +478,6 @@ def _orthonormal(pencil: Pencil, values: Array, X: Array) -> tuple[Array, Array]
     values, X = values[good], X[:, good] / np.sqrt(size[good])
     gram = pencil.sums(X.T @ pencil.product(pencil.metric, X))
     if len(gram) and np.linalg.eigvalsh(gram)[0] < DEPENDENCE_TOLERANCE:  # one is there already
-        keep: list[int] = []
-        for k in range(len(values)):
-            trial = [*keep, k]
-            if np.linalg.eigvalsh(gram[np.ix_(trial, trial)])[0] > DEPENDENCE_TOLERANCE:
-                keep = trial
+        keep = independent(gram, [[k] for k in range(len(values))])
         return _orthonormal(pencil, values[keep], X[:, keep])
     return values, X @ np.linalg.inv(np.linalg.cholesky(gram)).T if len(gram) else X

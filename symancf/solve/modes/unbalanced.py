@@ -15,7 +15,7 @@ from ..statics.convergence import Convergence
 from .pencil import EPS, Pencil
 
 if TYPE_CHECKING:
-    from ...arrays import Array, Mask
+    from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
 
 UNBALANCED_RATIO = 1e-4  # of the forces
@@ -62,7 +62,8 @@ def balance(system: DiscreteSystem) -> None:
     """
     share, state = unbalanced(system), system.state.copy()
     bound = system.numbering.those("multiplier", "tie")
-    if share and system.comm.allreduce(bool((bound & free(system)).any())):
+    free = system.numbering.fixed_by < 0
+    if share and system.comm.allreduce(bool((bound & free).any())):
         pencil = Pencil(
             system, Matrices(system).tangent(), Matrices(system).mass(), symmetric=False
         )
@@ -88,8 +89,3 @@ def balance(system: DiscreteSystem) -> None:
             "forces are not balanced. What is found belongs to this state with the stresses "
             "that it has; sa.StaticProblem(system).solve() brings the loads in",
         )
-
-
-def free(system: DiscreteSystem) -> Mask:
-    """Return which coordinates are free."""
-    return np.asarray(system.numbering.fixed_by < 0)

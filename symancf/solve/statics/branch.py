@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 from ...arrays import Array, Ints32
 from ...assembly.numbering import MOVING
-from ...newton import largest_at
+from ...newton import ROUND_OFF_FACTOR, largest_at
 from ...runtime.collective import together
 from ..causes import EndOfPath
 
@@ -39,7 +39,6 @@ LIMIT_POINT_SPEED = 5.0
 CONTACT_CHANGE_RATIO = 0.05  # of the displacements: a small change where something touches
 #: relative tolerance of predictions that the path is judged by, or led along kinks
 PREDICTION_TOLERANCE = 1e-4
-ROUND_OFF_FACTOR = 8.0  # times the estimate of round-off: a residual that is none
 
 JUMPED = "what Newton's method found is not on the path of the last equilibrium"
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
+from ...newton import ROUND_OFF_FACTOR
 from .arc import Arc, Direction, PathPlane
+from .convergence import EPS
 from .stretch import PathPoint, Stretch
 
 #: of the turn within a doubtful step; else the path is looked for there, too
@@ -15,7 +17,6 @@ MAX_TURN_COSINE = math.cos(0.7)  # of the turn within a step; more may be a jump
 #: of the parameter or of a shorter step: how near bifurcations are located
 BIFURCATION_TOLERANCE = 1e-6
 STEP_TOLERANCE = 1e-10  # of a step
-PIVOT_ROUND_OFF = 2e-15  # of the diagonal: eigenvalues within it are zero, of no sign
 #: of the distance of two points: off the curve between them by more is off the path
 OFF_PATH_RATIO = 0.3
 TRIAL_FRACTIONS = (0.5, 0.4, 0.6, 0.3, 0.7)  # where a point between two others is looked for
@@ -101,7 +102,8 @@ class Crossings:
     def _sure(self, a: PathPoint, b: PathPoint) -> bool:
         """Tell whether the numbers differ by more than eigenvalues that are zero to round-off."""
         if self.arc.stability.how == "pivots" and a.negative != b.negative:
-            shift = PIVOT_ROUND_OFF if (b.negative or 0) > (a.negative or 0) else -PIVOT_ROUND_OFF
+            more = (b.negative or 0) - (a.negative or 0)
+            shift = math.copysign(ROUND_OFF_FACTOR * EPS, more)  # of the diagonal
             number = self.arc.negative(shift)
             b.negative = b.negative if number is None else number
         return self.excess(a, b) > 0

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...runtime.collective import together
+from ..fixed_solver import FIXED, FixedSolver
 from ..residual import LinearResidual
-from ..solver import solver_name
+from ..solver import is_symmetric, solver_name
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -41,6 +42,8 @@ class LinearSolver:
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.direct = True
         self.residual = LinearResidual(system, ksp, vectors.new(), options)
+        if ksp.getPC().getType() == FIXED:
+            self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system))
         self._scratch = np.zeros_like(system.state)
 
     @property

@@ -34,7 +34,8 @@ class Stability:
 
     MUMPS counts, on any number of ranks. Where it solves by L D L^T itself on one rank the
     number is there already; else the tangent is factored once more, which takes the time and
-    the memory of one factorisation (half of them where the solver's is L U).
+    the memory of one factorisation (half of them where the solver's is L U). These factors stay
+    for the next solution, whose pattern is the same.
 
     Attributes
     ----------
@@ -128,7 +129,8 @@ class Stability:
             with together(system.comm):
                 self.linear.assemble(system.state)
             number = self.negative(NEGATIVE_PIVOT_RATIO)
-            self.release()
+            if system.numbering.size > MAX_CHECKED_UNKNOWNS:
+                self.release()
         history.steps[-1].unstable = number
         if number:
             ways = "one direction" if number == 1 else f"{number} independent directions"

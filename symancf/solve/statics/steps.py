@@ -13,6 +13,7 @@ from ...assembly.revisions import Verdict
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import Step
 from ...values import arguments
+from ..causes import LONG_STEP
 from .branch import DOUBTFUL_ITERATIONS
 from .equilibrium import Attempt
 from .explanation import explained
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from .equilibrium import EquilibriumSolver
 
 
-MIN_STEP_RATIO = 1.0 / 64.0  # part of a step that is halved no more because a term finds it long
 #: Newton iterations of a part that leave its size as it is, up to `DOUBTFUL_ITERATIONS`
 EASY_ITERATIONS = 8
 
@@ -123,7 +123,7 @@ class LoadSteps:
         parts = (
             tried.review.verdict is Verdict.LONG
             and "parts" in solver.uses
-            and end - self.fraction >= 2.0 * max(self.smallest, MIN_STEP_RATIO)
+            and end - self.fraction >= 2.0 * max(self.smallest, LONG_STEP)
         )
         refused = why or parts
         return solver.refused(result, self._before, accepted, why) if refused else result
