@@ -53,10 +53,12 @@ class Instants:
 
     def end(self, steps: Sequence[Step]) -> None:
         """Take what C has kept in making some steps."""
-        del self.due[self.made.newton.native.state.kept_now :]
+        native = self.made.newton.native
+        native.problem.kept_count = 0
+        del self.due[native.state.kept_now :]
         self.steps, self._shown = steps, -1
         self._last = np.array(self._vectors)
-        self._sums, self._stale = self.audit.sums(), self.made.newton.tangent.stale
+        self._sums, self._stale = self.audit.sums(), self.made.newton.native.state.tangent.stale
         if self.due and self.due[-1] == len(steps):  # which Python may have changed since
             self._motions[len(self.due) - 1, :4] = self._last
 
@@ -68,7 +70,7 @@ class Instants:
 
     def show(self, k: int) -> None:
         """Let the motion be that of an instant."""
-        self._shown, self.made.newton.tangent.stale = k, False
+        self._shown, self.made.newton.native.state.tangent.stale = k, False
         self._go(self.due[k], self._motions[k, :4])
         self.audit.go_to(*self._work[k].tolist())
 
@@ -87,14 +89,14 @@ class Instants:
         """
         motion, time = self._motions[self._shown, :4], self.steps[self.due[self._shown] - 1].time
         same = np.array_equal(self._vectors, motion) and self.system.time == time
-        return self.audit.changed() or bool(self.made.newton.tangent.stale) or not same
+        return self.audit.changed() or bool(self.made.newton.native.state.tangent.stale) or not same
 
     def leave(self) -> None:
         """Go back to the end of the last step."""
         if self._shown >= 0:
             self._go(len(self.steps), self._last)
             self.audit.go_to(*self._sums)
-            self.made.newton.tangent.stale = self._stale
+            self.made.newton.native.state.tangent.stale = self._stale
             self.number(0)
 
     def stay(self) -> tuple[list[Step], Energies]:

@@ -24,6 +24,7 @@ from .monitors import Observed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...arrays import Ints
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
     from ...output.history import History
@@ -233,6 +234,9 @@ class TimeSteps:
             ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
         self.watched = self._is_watched(ahead)
         self.instants: Instants | None = None
+        # they may be functions of what laws remember, which C has of its last step alone
+        calls = not all(hasattr(function, "along") for function in self.history.called)
+        self._remembers = bool(self.system.memory) and calls
         if isinstance(made, GeneralizedAlpha) and ahead and self._may_record_later(made):
             self.instants = Instants(made, problem._audit, self._show_number)
         if (end := self.request.next(now)) != self.integrator.end:
@@ -241,13 +245,10 @@ class TimeSteps:
     def _may_record_later(self, made: GeneralizedAlpha) -> bool:
         """Tell whether recorded functions may be called after many steps, with the motion of each.
 
-        What laws remember is that of the last one, and functions of time must not read what
-        these functions change.
+        Functions of time must not read what these change.
         """
         called, table = self.history.called, made.timetable
-        if not called or (self.system.memory and not all(hasattr(f, "along") for f in called)):
-            return False
-        return table is None or not share_objects(table.functions, called)
+        return bool(called) and (table is None or not share_objects(table.functions, called))
 
     def _go_on(self, saved: Saved) -> None:
         """Go to a restart point (collective)."""
@@ -305,30 +306,34 @@ class TimeSteps:
         made, audit, native = self.integrator, self.problem._audit, self.problem._newton.native
         if not isinstance(made, GeneralizedAlpha) or not audit.simple:
             return False
-        wanted, due = most, self.history.due(most)
-        if self.restarts is not None:
-            wanted = min(wanted, self._steps_to_restart(self.restarts))
-        room = 0 if self.instants is None else self.instants.most
-        if len(due) and self.system.memory:  # which C keeps at the end of its last step alone
-            wanted, due = min(wanted, int(due[0]) - (not room)), due[:room][:1]
-        elif len(due) > room:
-            wanted, due = min(wanted, int(due[room]) - 1), due[:room]
+        wanted, due = self._wanted(most)
         if wanted < 2 or not made.is_steady():
             return False
-        native.problem.kept_count = 0
         if self.instants is not None:
-            self.instants.begin(due[due <= wanted])
-        supports = self.problem._supports
-        watches = supports is not None and supports.watches
-        self._together, self._thrown = made.several(wanted, watches, audit.lend(native))
+            self.instants.begin(due)
+        supports, table = self.problem._supports, made.timetable
+        watched = supports if supports is not None and supports.watches else None
+        self._together, self._thrown = made.several(wanted, bool(watched), audit.lend(native))
         audit.take_back(native)
-        if supports is not None and watches and self._together and made.timetable is not None:
-            supports.watch_steps(*made.timetable.courses(len(self._together)))
+        if watched is not None and table is not None and self._together:
+            watched.watch_steps(*table.courses(len(self._together)))
         if self._thrown is not None and not self._together:
             raise self._thrown
         if self.instants is not None:
             self.instants.end(self._together)
         return bool(self._together)
+
+    def _wanted(self, most: int) -> tuple[int, Ints]:
+        """Return how many steps C is to make, and after which of them the motion is wanted."""
+        wanted, due = most, self.history.due(most)
+        if self.restarts is not None:
+            wanted = min(wanted, self._steps_to_restart(self.restarts))
+        room = 0 if self.instants is None else self.instants.most
+        if len(due) > room:
+            wanted, due = min(wanted, int(due[room]) - 1), due[:room]
+        if len(due) and self._remembers:
+            wanted = min(wanted, int(due[0]))
+        return wanted, due[due <= wanted]
 
     def accept(self, step: Step) -> None:
         """End a step at the present state, or at the first event in it."""
