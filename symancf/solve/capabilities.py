@@ -121,7 +121,7 @@ JOINTS = {
 def capabilities() -> Table:
     """Return the table of what elements, laws, bodies and terms can do.
 
-    A model can do what every one of its parts can: a rod in joints makes its steps in Python,
+    A model can do what every one of its parts can: a rod in joints makes its steps one by one,
     because rods do.
 
     =================  ==========================================================================
@@ -152,7 +152,7 @@ def capabilities() -> Table:
     >>> table.heads[2:]
     ['several ranks', 'restart', 'steps in C', 'multigrid', 'audit', 'contact']
     >>> next(row[4:6] for row in table.rows if row[1] == "ancf_rod")
-    ('in Python', 'SymancfError: -pc_type')
+    ('one by one', 'SymancfError: -pc_type')
     """
     table = Table("What goes with what", *(HEADS[each.name] for each in fields(CapabilityRow)))
     for row in rows():
@@ -185,7 +185,7 @@ def of_element(element: Element) -> CapabilityRow:
     return CapabilityRow(
         "element",
         element.name,
-        steps=IN_PYTHON if element.kinematics().penalties else YES,
+        steps=ONE_BY_ONE if element.kinematics().penalties else YES,
         multigrid=YES if element.coordinates == 3 * element.vertices else NO_GRIDS,
         contact=_contact(element),
     )
