@@ -252,7 +252,7 @@ def _net(make: Callable[[Any, str], tuple[Any, Any]]) -> Made:
         terms.append(sa.joints.spherical(made[corner][1]))
     terms.append(sa.gravity((0.0, 0.0, d.G)))
     system = sa.System(*(body for body, _ in made.values()), terms=terms)
-    return system, (made[4, 5][1], made[2, 2][1])
+    return system, (made[n // 2 - 1, n // 2][1], made[n // 5, n // 5][1])
 
 
 def net() -> Made:

@@ -296,7 +296,8 @@ def net(m, points=False):
                 m.strut(body, made[other], (zero, zero), **given)
     for i, j in ((0, 0), (0, n - 1), (n - 1, 0), (n - 1, n - 1)):
         m.spherical(m.ground, made[i, j], [d.MESH * i, d.MESH * j, 0])
-    return ("body", made[4, 5], zero), ("body", made[2, 2], zero)
+    first, second = made[n // 2 - 1, n // 2], made[n // 5, n // 5]
+    return ("body", first, zero), ("body", second, zero)
 
 
 def net_of_points(m):
