@@ -106,11 +106,7 @@ class DiscreteSystem(Configuration):
         self._residuals: Array | None = None  # see `at_instants`
         self.redundant = find_redundant(self, self.pieces)
         self._leave_out(self.redundant.left_out)
-        self.state_variables = [
-            variable
-            for item in protocol.having(self._members, protocol.HasStateVariables)
-            for variable in item.state_variables(self)
-        ]
+        self.state_variables = self._variables_of_members()
         self._first_variables = self.variables
         self.memory = Memory(self.comm, self.pieces)
         self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm, self.memory)
@@ -121,6 +117,10 @@ class DiscreteSystem(Configuration):
         self._common = Common(self.comm, self._prescribed())
 
     # ---- building -----------------------------------------------------------------------------
+    def _variables_of_members(self) -> list[protocol.StateVariable]:
+        members = protocol.having(self._members, protocol.HasStateVariables)
+        return [variable for item in members for variable in item.state_variables(self)]
+
     def _apply_supports(self, terms: Sequence[protocol.Binding]) -> None:
         numbers = {id(term): k for k, term in enumerate(terms)}
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int32)

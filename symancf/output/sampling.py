@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ..assembly.discrete import DiscreteSystem
     from ..assembly.protocol import Term
+    from ..elements import Element
     from ..laws import Sampled
 
 Place = Literal["lattice", "cell", "gauss"]
@@ -195,12 +196,7 @@ def sample(
     fields = None if fields is None else cast("Mapping[str, Sampled]", _by_name(fields))
     if isinstance(body, Contact):
         return _with_units(touching(system, body, fields, at, on, divisions, reference), labels)
-    if on is not None:
-        raise ParameterError(
-            f"sample(on={label(on)}): it is a side of a contact, and {label(body)} is none",
-            asked="on",
-            given=on,
-        )
+    _require_no_side(body, on)
     if isinstance(body, RigidBody | PointMass | Shape):
         return _with_units(_shape(system, body, fields, state, reference), labels)
     if any(body is term for term in system.terms):
@@ -213,13 +209,7 @@ def sample(
             given=body,
         )
     element = body.element
-    if solid and not element.has_thickness:
-        raise SymancfError(
-            f"{element.name} has no faces: solid=True is for plates",
-            asked="solid",
-            given=True,
-            possible=(False,),
-        )
+    _require_thickness(element, solid)
     at = _place(at, fields is None and body._remembers)
     inside = among(at, ("cell", "gauss"))
     if fields is None:
@@ -237,6 +227,15 @@ def sample(
     return _with_units(lattice, labels)
 
 
+def _require_no_side(body: object, on: object) -> None:
+    if on is not None:
+        raise ParameterError(
+            f"sample(on={label(on)}): it is a side of a contact, and {label(body)} is none",
+            asked="on",
+            given=on,
+        )
+
+
 def _place(at: Place | npt.ArrayLike, remembered: bool) -> Place | npt.ArrayLike:
     """Return where fields are given, by default those `remembered` at the points where they are."""
     if isinstance(at, str) and at not in get_args(Place):
@@ -247,6 +246,16 @@ def _place(at: Place | npt.ArrayLike, remembered: bool) -> Place | npt.ArrayLike
             possible=get_args(Place),
         )
     return "cell" if remembered and among(at, ("lattice",)) else at
+
+
+def _require_thickness(element: Element, solid: bool) -> None:
+    if solid and not element.has_thickness:
+        raise SymancfError(
+            f"{element.name} has no faces: solid=True is for plates",
+            asked="solid",
+            given=True,
+            possible=(False,),
+        )
 
 
 def _by_name(fields: object) -> object:

@@ -434,8 +434,11 @@ def _lacking(end: End, jet: str) -> str:
         return ""
     if jet == "line" and not isinstance(end, EdgePoints):
         return "only lines have a direction"
-    if jet == "director":
-        element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None
-        if element is None or "zeta" not in element.space.point_jets:
-            return "only full-gradient plates (ancf_plate) have a director"
+    if jet == "director" and not _has_director(end):
+        return "only full-gradient plates (ancf_plate) have a director"
     return ""
+
+
+def _has_director(end: End) -> bool:
+    element = end.body.element if isinstance(end, Nodes | PointsOnBody) else None
+    return element is not None and "zeta" in element.space.point_jets

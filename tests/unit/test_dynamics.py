@@ -397,7 +397,7 @@ def test_a_rotation_without_inertia_is_an_error_that_says_so() -> None:
         assert abs(height + 0.005) < 1e-12
         return bob
 
-    assert not falling("rk").has_inertia
+    assert not falling("rk")._has_inertia
     with refused(sa.ConvergenceError, causes=likeliest("inertia")):
         falling("generalized-alpha")
 
