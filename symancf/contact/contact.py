@@ -27,7 +27,7 @@ from ..values.reader import require_parameters
 from ..values.spellings import former_arguments
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
-from .laws import Coulomb, Normal, penalty
+from .laws import SLIPPED, Coulomb, Normal, penalty
 from .nodal import Nodal, SideFields, ratio
 from .overlap import FREE_OVERLAP
 from .rigid import ContactorPoints, RigidPass, RigidPassBinding
@@ -640,6 +640,32 @@ class ContactBinding:
         if self.facing or self.step.overlap > 0.0:
             return None
         return {each.name: each.standing(self.term._penetration) for each in rigid}
+
+    # ---- switches located in time, see `Switches` -----------------------------------------------
+    def reserve(self, configuration: Configuration) -> float:
+        """Return the least part of the limit of friction that is left at a point (collective).
+
+        Of points that stuck in the last step: at 0 they begin to slip.
+        """
+        rigid = [each for each in self.passes if isinstance(each, RigidPassBinding)]
+        if self.facing or self.term._coulomb is None:
+            raise ParameterError(
+                f"{self.term.what}: there is no beginning of slip to be located without friction "
+                "on a rigid shape",
+                asked="function",
+                given=self.name,
+            )
+        with together(configuration.comm):
+            least = min(each.reserve(configuration).min(initial=1.0) for each in rigid)
+        return -float(reduced(configuration.comm, np.array([-least]), MPI.MAX)[0])
+
+    def switch(self, configuration: Configuration) -> None:
+        """Let the points slip, with the coefficient of sliding, that are nearest to the limit."""
+        near = max(2.0 * self.reserve(configuration), 0.0)  # the nearest, and its like
+        for each in self.passes:
+            if isinstance(each, RigidPassBinding):
+                nearest = each.reserve(configuration) <= near
+                configuration.memory.put(each.name, str(SLIPPED), nearest, 1.0)
 
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""
