@@ -606,9 +606,7 @@ class ContactBinding:
         term, step = self.term, self.step
         grown, overlap, solved = step.grown, step.overlap, step.most
         step.put(grown, overlap)
-        standing = self.standing(configuration) if step.moves else None
-        plan, state = configuration.plan, configuration.state
-        if standing is not None and configuration.memory.stands(plan, state, standing):
+        if self._stands(configuration):
             return Verdict.STANDS
         with together(configuration.comm):
             looks = [each.look(configuration) for each in self.passes]
@@ -622,14 +620,19 @@ class ContactBinding:
             return Verdict.STANDS
         over = report.mean / term._penetration
         if over <= 1.0:
-            late = term._coulomb is not None and not step.moves and self._late(configuration, looks)
-            return Verdict.LONG if late else Verdict.STANDS
+            return Verdict.LONG if self._late(configuration, looks) else Verdict.STANDS
         most = min((STIFFEST_IN_MOTION if step.moves else STIFFEST) / term._c, solved)
         may = term._stiffness is None and grown < most
         self._tell(configuration, report.mean, grown if may else None)
         if may:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
+
+    def _stands(self, configuration: Configuration) -> bool:
+        """Tell whether one of a motion stands by what points remember, without a look."""
+        plan, state = configuration.plan, configuration.state
+        own = self.standing(configuration) if self.step.moves else None
+        return own is not None and configuration.memory.stands(plan, state, own)
 
     def standing(self, configuration: Configuration) -> dict[str, Standing] | None:
         """Return, by pass, gaps and ways of points that `review` lets stand; see `Standing`.
@@ -696,6 +699,8 @@ class ContactBinding:
 
         Friction takes the whole way of such points for one of sliding, also that before the touch.
         """
+        if self.term._coulomb is None or self.step.moves:
+            return False  # a motion has short steps
         found = np.zeros(3)
         with together(configuration.comm):
             for each, look in zip(self.passes, looks, strict=True):
