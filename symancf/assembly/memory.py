@@ -205,6 +205,14 @@ class Memory:
             ]
         return bool(self.comm.allreduce(all(own) and not bad, MPI.LAND))
 
+    def put(self, name: str, variable: str, where: Mask, value: float) -> None:
+        """Let some entities (n,) of a piece begin the next step with another value."""
+        values = [part.copy() for part in self._now.next]
+        for piece, part in zip(self.pieces, values, strict=True):
+            if piece.name == name:
+                part[where, piece.kernel.memory.index(variable)] = value
+        self.values = replace(self._now, old=tuple(values), next=tuple(values))
+
     def remembered(self, piece: Piece) -> tuple[Array, Array]:
         """Return what all entities of a list that changes remember, before and after the step."""
         k = self._places[piece]

@@ -296,6 +296,17 @@ class HasStateVariables(Protocol):
         """Return them; asked once, when the pieces are there."""
 
 
+@runtime_checkable
+class Switches(Protocol):
+    """Has laws that jump where a function of the state comes to zero, as where sticking ends."""
+
+    def reserve(self, configuration: Configuration, /) -> float:
+        """Return that function, the same on every rank (collective)."""
+
+    def switch(self, configuration: Configuration, /) -> None:
+        """Go on with the other law from a zero."""
+
+
 # ---- motions -------------------------------------------------------------------------------------
 class InMotion(Protocol):
     """What a motion adds to a system."""

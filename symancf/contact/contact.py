@@ -27,7 +27,7 @@ from ..values.reader import require_parameters
 from ..values.spellings import former_arguments
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
-from .laws import Coulomb, Normal, penalty
+from .laws import SLIPPED, Coulomb, Normal, penalty
 from .nodal import Nodal, SideFields, ratio
 from .overlap import FREE_OVERLAP
 from .rigid import ContactorPoints, RigidPass, RigidPassBinding
@@ -607,9 +607,7 @@ class ContactBinding:
         term, step = self.term, self.step
         grown, overlap, solved = step.grown, step.overlap, step.most
         step.put(grown, overlap)
-        standing = self.standing(configuration) if step.moves else None
-        plan, state = configuration.plan, configuration.state
-        if standing is not None and configuration.memory.stands(plan, state, standing):
+        if self._stands(configuration):
             return Verdict.STANDS
         with together(configuration.comm):
             looks = [each.look(configuration) for each in self.passes]
@@ -623,14 +621,19 @@ class ContactBinding:
             return Verdict.STANDS
         over = report.mean / term._penetration
         if over <= 1.0:
-            late = term._coulomb is not None and not step.moves and self._late(configuration, looks)
-            return Verdict.LONG if late else Verdict.STANDS
+            return Verdict.LONG if self._late(configuration, looks) else Verdict.STANDS
         most = min((STIFFEST_IN_MOTION if step.moves else STIFFEST) / term._c, solved)
         may = term._stiffness is None and grown < most
         self._tell(configuration, report.mean, grown if may else None)
         if may:
             step.put(min(grown * min(2.0 ** np.ceil(np.log2(over)), 4.0), most), overlap)
         return Verdict.AGAIN if may else Verdict.STANDS
+
+    def _stands(self, configuration: Configuration) -> bool:
+        """Tell whether one of a motion stands by what points remember, without a look."""
+        plan, state = configuration.plan, configuration.state
+        own = self.standing(configuration) if self.step.moves else None
+        return own is not None and configuration.memory.stands(plan, state, own)
 
     def standing(self, configuration: Configuration) -> dict[str, Standing] | None:
         """Return, by pass, gaps and ways of points that `review` lets stand; see `Standing`.
@@ -641,6 +644,32 @@ class ContactBinding:
         if self.facing or self.step.overlap > 0.0:
             return None
         return {each.name: each.standing(self.term._penetration) for each in rigid}
+
+    # ---- switches located in time, see `Switches` -----------------------------------------------
+    def reserve(self, configuration: Configuration) -> float:
+        """Return the least part of the limit of friction that is left at a point (collective).
+
+        Of points that stuck in the last step: at 0 they begin to slip.
+        """
+        rigid = [each for each in self.passes if isinstance(each, RigidPassBinding)]
+        if self.facing or self.term._coulomb is None:
+            raise ParameterError(
+                f"{self.term.what}: there is no beginning of slip to be located without friction "
+                "on a rigid shape",
+                asked="function",
+                given=self.name,
+            )
+        with together(configuration.comm):
+            least = min(each.reserve(configuration).min(initial=1.0) for each in rigid)
+        return -float(reduced(configuration.comm, np.array([-least]), MPI.MAX)[0])
+
+    def switch(self, configuration: Configuration) -> None:
+        """Let the points slip, with the coefficient of sliding, that are nearest to the limit."""
+        near = max(2.0 * self.reserve(configuration), 0.0)  # the nearest, and its like
+        for each in self.passes:
+            if isinstance(each, RigidPassBinding):
+                nearest = each.reserve(configuration) <= near
+                configuration.memory.put(each.name, str(SLIPPED), nearest, 1.0)
 
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""
@@ -671,6 +700,8 @@ class ContactBinding:
 
         Friction takes the whole way of such points for one of sliding, also that before the touch.
         """
+        if self.term._coulomb is None or self.step.moves:
+            return False  # a motion has short steps
         found = np.zeros(3)
         with together(configuration.comm):
             for each, look in zip(self.passes, looks, strict=True):

@@ -332,6 +332,10 @@ class RigidPassBinding(PlaceBinding):
         stretch = "" if term.touch.coulomb is None else f"{STRETCH}1"
         return Standing(BEFORE, -penetration * l, f"{ANCHOR}1", stretch, far)
 
+    def reserve(self, configuration: Configuration) -> Array:
+        """Return the parts of the limit of friction that are left at this rank's places, (n,)."""
+        return self.here(configuration, [self.term.touch.reserve])[:, 0]
+
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""
         touch, own = self.term.touch, self.entities

@@ -67,7 +67,8 @@ class Touch:
     gap, pressure, force, point, status, rub, slid : at the place, expressions of `lets`: `force`
         (3,) per area on the point, `point` is x, in the frame of the shape, `status` 0 open, 1
         stick (or without friction), 2 slip, `rub` the size of the friction per area, `slid` the
-        path since it last began to touch.
+        path since it last began to touch. `reserve` : of a point that stuck in the last step, the
+        part of the limit of friction that is left, 1 of others.
     """
 
     def __init__(
@@ -156,6 +157,7 @@ class Touch:
         q = dict(zip(self._names, quantities, strict=True))
         self.lets.clear()
         self.slid = self.rub = sp.S.Zero
+        self.reserve: sp.Expr = sp.S.One
         at = self._place(q)
         if self.part == "energy":
             return self._without_friction(at)
@@ -243,6 +245,8 @@ class Touch:
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
         self.force = self._three("F", _in_space(local, at.E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
+        free = sp.Or(p <= 0, sp.Ne(own[str(SLIPPED)], 0))
+        self.reserve = sp.Piecewise((1, free), (rub.reserve, True))
         self.slid = _if_closed(p, own[str(SLID)] + rub.length)
         after |= self._anchors(at, anchor, rub) | {
             str(SLID): self.slid,

@@ -13,6 +13,9 @@ import symancf as sa
 from symancf.bench.robust import CASES
 from symancf.elements import hex8, hex8_plain
 from symancf.energies import neo_hooke
+from symancf.verify.contact_rigid import G, slab, spring, tilted
+from symancf.verify.contact_theory import Belt
+from tests.refusals import refused
 
 if TYPE_CHECKING:
     from symancf.values.parameter import Scalar
@@ -79,6 +82,39 @@ def test_contact_begins_and_ends_in_events_of_a_motion() -> None:
     assert begins == [pytest.approx(fall, rel=1e-10)]
     assert ends == [pytest.approx(fall + lasts, rel=1e-4)]
     assert contact.clearance(system) > 0.0
+
+
+@pytest.mark.collective
+def test_sliding_begins_in_an_event_with_its_own_coefficient() -> None:
+    """A block on a belt that a spring holds: from the event on it slides with mu = 0.3, not 0.4."""
+    exact = Belt(1.0, 400.0, 0.2, (0.4, 0.3), G)
+
+    def speed_off(located: bool) -> tuple[float, list[float]]:
+        belt = sa.Plane(displacement=lambda t: (exact.v * t, 0.0, 0.0))
+        block, floor = slab(exact.mu, floor=belt, velocity=(exact.v, 0.0, 0.0))
+        pull = sa.Potential(spring, block.at((0.0, 0.0, -1e-3)), k=exact.k)
+        system = sa.System(block, terms=[floor, pull, tilted(0.0)])
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
+        begins = problem.event(floor) if located else []
+        problem.solve(to=exact.start / exact.v + 0.05, step=2e-3)
+        w = np.sqrt(exact.k / exact.m)
+        phase = w * 0.05 + np.arctan2(w * (exact.start - exact.centre), exact.v)
+        speed = block.coordinates(system, system.rate)[0, 0]
+        return abs(speed - exact.amplitude * w * np.cos(phase)), begins
+
+    (late, _), (off, begins) = speed_off(located=False), speed_off(located=True)
+    assert 2 <= len(begins) <= 4  # two corners after the other two
+    assert begins[0] == pytest.approx(exact.start / exact.v, abs=5e-4)
+    assert late > 5e-4
+    assert off < 2e-4
+
+
+def test_there_is_no_slip_to_be_located_without_friction() -> None:
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.2), rho=1000.0)
+    contact = sa.Contact(ball, sa.Plane(), stiffness=1e5, name="smooth")
+    problem = sa.DynamicProblem(sa.System(ball, terms=[contact]))
+    with refused(sa.ParameterError, asked="function", given="smooth"):
+        problem.event(contact)
 
 
 def test_flat_faces_that_begin_to_press_are_on_the_path() -> None:

@@ -8,8 +8,10 @@ import time as clock
 import weakref
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from functools import partial
+from typing import TYPE_CHECKING, Self, cast
 
+from ...assembly.protocol import Switches
 from ...assembly.state import State
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...newton import AIDS, wanted
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...arrays import Array
+    from ...contact.contact import Contact
     from ...output.history import History
     from ...output.restart import Restart
     from ...output.steps import Step
@@ -286,7 +289,7 @@ class DynamicProblem(OneProcess, Displayable):
 
     def event(
         self,
-        function: Callable[[], float],
+        function: Callable[[], float] | Contact,
         action: Callable[[], None] | None = None,
         direction: int = 0,
         terminate: bool = False,
@@ -303,15 +306,31 @@ class DynamicProblem(OneProcess, Displayable):
         ----------
         function : called on every rank, returns the same number on each; may communicate. It is
             also called for times within a step, with the motion there.
+            Or a `Contact` with friction on rigid shapes: its zeros are where points begin to slip.
+            They go on with the coefficient of sliding from there, not from the next step on, so
+            that friction with two coefficients is of second order in the step.
         action : called at a zero, on every rank; may change states, rates and parameters.
             Accelerations and multipliers are made consistent with that, the energy that it adds
             is work, and the history keeps the state after it.
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
+        system = self._system
         if self._events is None:
-            self._events = Events(self._system.comm)
-        return self._events.add(function, action, direction, terminate).times
+            self._events = Events(system.comm)
+        switches = system.binding(function) if hasattr(function, "bind") else None
+        if not isinstance(switches, Switches):
+            own = cast("Callable[[], float]", function)
+            return self._events.add(own, action, direction, terminate).times
+        reserve, also = partial(switches.reserve, system), action
+
+        def switch() -> None:
+            switches.switch(system)
+            if also is not None:
+                also()
+
+        reserve()  # which may raise
+        return self._events.add(reserve, switch, -1, terminate).times
 
     @warns_once
     def initialize(self, step: float) -> None:
