@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (635, 107),
-    "first": (266, 60),
-    "second": (99, 35),
-    "motion": (433, 74),
+    "whole": (633, 107),
+    "first": (264, 60),
+    "second": (97, 35),
+    "motion": (437, 74),
 }
-STATEMENTS = 49360
+STATEMENTS = 49398
 
 
 @cache
