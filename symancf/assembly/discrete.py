@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .agreement import PlaceFunction
     from .configuration import Layout
     from .piece import Piece
+    from .state import StateVariable
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class DiscreteSystem(Configuration):
         self._common = Common(self.comm, self._prescribed())
 
     # ---- building -----------------------------------------------------------------------------
-    def _variables_of_members(self) -> list[protocol.StateVariable]:
+    def _variables_of_members(self) -> list[StateVariable]:
         members = protocol.having(self._members, protocol.HasStateVariables)
         return [variable for item in members for variable in item.state_variables(self)]
 

@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (633, 107),
+    "whole": (634, 107),
     "first": (264, 60),
     "second": (97, 35),
     "motion": (437, 74),
 }
-STATEMENTS = 49398
+STATEMENTS = 49454
 
 
 @cache

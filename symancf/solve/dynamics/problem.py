@@ -307,7 +307,7 @@ class DynamicProblem(OneProcess, Displayable):
         function : called on every rank, returns the same number on each; may communicate. It is
             also called for times within a step, with the motion there.
             Or a `Contact` with friction on rigid shapes: its zeros are where points begin to slip.
-            They go on with the coefficient of sliding from there, not from the next step on, so
+            They continue with the coefficient of sliding from there, not from the next step on, so
             that friction with two coefficients is of second order in the step.
         action : called at a zero, on every rank; may change states, rates and parameters.
             Accelerations and multipliers are made consistent with that, the energy that it adds
