@@ -87,8 +87,8 @@ def argument(what: str) -> str:
     """
     last = what.rsplit(": ", 1)[-1]
     forms = r"\((\w+)(?:=[^()]*)?\)$", r", (\w+)$", r"^(?:the )?(\w+) of "
-    found = next(filter(None, (re.search(form, last) for form in forms)), None)
-    return found[1] if found else last
+    match = next(filter(None, (re.search(form, last) for form in forms)), None)
+    return match[1] if match else last
 
 
 class MeshError(SymancfError):
@@ -240,8 +240,8 @@ def in_words(error: Exception) -> str:
             "its expressions are nested deeper than SymPy can follow. Write some dozens of levels "
             "at most: a closed form, a polynomial or a fit in the place of a long loop or recursion"
         )
-    said = f"{type(error).__name__}: {error}"
-    return said + next((remedy for words, remedy in SYMBOLIC.items() if words in said), "")
+    text = f"{type(error).__name__}: {error}"
+    return text + next((remedy for words, remedy in SYMBOLIC.items() if words in text), "")
 
 
 AFTER_STAR = "(A parameter is written after '*' in the function's arguments.)"
@@ -258,10 +258,10 @@ SYMBOLIC = {  # what NumPy, math and Python's "if" say of symbols, and what is m
 
 def unknown_names(module: str, names: Iterable[str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module: names that are none get a hint."""
-    known = tuple(names)
+    possible = tuple(names)
 
     def __getattr__(name: str) -> Any:
-        hint = "" if name.startswith("_") else closest(name, known)
+        hint = "" if name.startswith("_") else closest(name, possible)
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint and '.' + hint}")
 
     return __getattr__
@@ -353,8 +353,8 @@ def listed(names: Iterable[str], most: int = 4) -> str:
 
 def closest(name: object, possible: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest of the possible names, else ``""``."""
-    meant = closest_name(name, possible)
-    return f" Did you mean {meant!r}?" if meant else ""
+    nearest = closest_name(name, possible)
+    return f" Did you mean {nearest!r}?" if nearest else ""
 
 
 def closest_name(name: object, possible: Iterable[str], cutoff: float = 0.6) -> str:

@@ -129,23 +129,23 @@ class System(OneProcess, Displayable):
 
     # ---- energies and forces ------------------------------------------------------------------
     def energies(self) -> dict[str, float]:
-        """Return the energy of each piece at the present state, on every rank (collective).
+        """Return the energy of each form at the present state, on every rank (collective).
 
         Of laws with internal variables it is the stored energy that they return.
         """
         system = self._discrete
         with together(self.comm):
             system.update(self.time)
-        values, _ = system.plan.energies(self.state)
-        found: dict[str, float] = {}
-        for piece, e in zip(system.pieces, system.sum(values), strict=True):
-            found[piece.name] = found.get(piece.name, 0.0) + float(e)
-        return found
+        values, _ = system.assembler.energies(self.state)
+        energies: dict[str, float] = {}
+        for form, e in zip(system.forms, system.sum(values), strict=True):
+            energies[form.name] = energies.get(form.name, 0.0) + float(e)
+        return energies
 
     def strain_energy(self) -> float:
         """Return the strain energy of all bodies [J] (collective)."""
         energies = self.energies()
-        names = dict.fromkeys(p.name for p in self._discrete.pieces if p.role == "strain")
+        names = dict.fromkeys(p.name for p in self._discrete.forms if p.role == "strain")
         return sum(energies[name] for name in names)
 
     def remembered(self, item: protocol.Term) -> dict[str, Array]:
@@ -274,7 +274,7 @@ def _check_kinds(bodies: Sequence[protocol.BodyProtocol], terms: Any) -> None:
         if not isinstance(item, type)
     }
     for body in bodies:
-        if id(body) not in members or not hasattr(body, "named"):
+        if id(body) not in members or not hasattr(body, "has_name"):
             raise ParameterError(
                 f"{type(body).__name__} is not a body: give bodies, System(plate, cable), and "
                 "what acts on them as terms=[...]",
@@ -284,7 +284,7 @@ def _check_kinds(bodies: Sequence[protocol.BodyProtocol], terms: Any) -> None:
     _require_once("body", bodies)
     _require_once("term", terms)
     for term in terms:
-        if id(term) not in members or hasattr(term, "named"):
+        if id(term) not in members or hasattr(term, "has_name"):
             if belongs := getattr(term, "belongs", ""):
                 raise ParameterError(
                     f"{type(term).__name__} is not a term: give {belongs}",
@@ -303,10 +303,10 @@ def _check_kinds(bodies: Sequence[protocol.BodyProtocol], terms: Any) -> None:
         text(f"the name of a {type(item).__name__}", item.name)
 
 
-def _require_once(what: str, given: Sequence[Any]) -> None:
+def _require_once(what: str, items: Sequence[Any]) -> None:
     """Raise where a body or a term is given more than once."""
-    counts = Counter(map(id, given))
-    twice = next((item for item in given if counts[id(item)] > 1), None)
+    counts = Counter(map(id, items))
+    twice = next((item for item in items if counts[id(item)] > 1), None)
     if twice is not None:
         name = getattr(twice, "name", type(twice).__name__)
         raise ParameterError(
@@ -327,21 +327,21 @@ def _numbered(
     ParameterError : two bodies have one name.
     """
     members, names = [*bodies, *terms], dict[int, str]()
-    named = {id(body) for body in bodies if body.named}
-    taken = {item.name for item in members}
+    named_bodies = {id(body) for body in bodies if body.has_name}
+    in_use = {item.name for item in members}
     seen: Counter[str] = Counter()
     for item in members:
         seen[item.name] += 1
         if seen[item.name] == 1:
             continue
-        if id(item) in named:
+        if id(item) in named_bodies:
             raise ParameterError(
                 f"two bodies are called {item.name!r}: give one of them another name=",
                 asked="name",
                 given=item.name,
             )
-        while (name := f"{item.name} #{seen[item.name]}") in taken:
+        while (name := f"{item.name} #{seen[item.name]}") in in_use:
             seen[item.name] += 1
-        taken.add(name)
+        in_use.add(name)
         names[id(item)] = name
     return names

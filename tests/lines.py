@@ -91,7 +91,7 @@ def of_groups(term: Any, system: sa.System, local: Array) -> Array:
 
 def violation(term: Any, system: sa.System, state: Array | None = None) -> Array:
     """Return Phi of each edge or line at a state."""
-    system._discrete.plan.update(system.time)
+    system._discrete.assembler.update(system.time)
     f = system._discrete.residual_at(system.state if state is None else state)
     return of_groups(term, system, f) / system._discrete.stiffness
 

@@ -10,7 +10,7 @@ import numpy as np
 import symancf as sa
 
 if TYPE_CHECKING:
-    from symancf.assembly.plan import Plan
+    from symancf.assembly.assembler import Assembler
 
 
 def rope(n: int, **parameters: Any) -> sa.Body:
@@ -24,24 +24,24 @@ def rope(n: int, **parameters: Any) -> sa.Body:
     return sa.Body(mesh["all"], sa.elements.ancf_cable, sa.energies.cable(), **given)
 
 
-def leave_out(plan: Plan, *names: str) -> None:
-    """Leave the pieces of some names out from now on."""
-    plan._active &= np.array([piece.name not in names for piece in plan.pieces])
-    plan._stale = True
+def leave_out(assembler: Assembler, *names: str) -> None:
+    """Leave the forms of some names out from now on."""
+    assembler._active &= np.array([form.name not in names for form in assembler.forms])
+    assembler._stale = True
 
 
 def moving(system: sa.System, size: float = 0.3) -> None:
     """Give a system a random state with random rates, without the forces of its bodies."""
     numbering = system._discrete.numbering
     leave_out(
-        system._discrete.plan,
-        *(piece.name for piece in system._discrete.pieces if piece.role == "strain"),
+        system._discrete.assembler,
+        *(form.name for form in system._discrete.forms if form.role == "strain"),
     )
     system.state[:] = size * numbering.random(1)
     system.rate[:] = numbering.random(2)
     system.time = 0.4
-    system._discrete.plan.update(0.4)
-    system._discrete.plan.follow(system.rate, None)
+    system._discrete.assembler.update(0.4)
+    system._discrete.assembler.follow(system.rate, None)
 
 
 def force(system: sa.System) -> Any:
@@ -67,10 +67,10 @@ def velocity(system: sa.System, place: Any, jet: str = "value") -> Any:
 def tangent_error(system: sa.System, factor: float) -> float:
     """Return |K v - df/dh| / |K v| along u + h v with rates + h factor v, of fourth order."""
     numbering = system._discrete.numbering
-    system._discrete.plan.follow(system.rate, np.full_like(system.rate, factor))
+    system._discrete.assembler.follow(system.rate, np.full_like(system.rate, factor))
     v = numbering.random(3)
     Kv = np.zeros_like(v)
-    system._discrete.plan.product(system.state, v, Kv)
+    system._discrete.assembler.product(system.state, v, Kv)
     state, rate, h = system.state.copy(), system.rate.copy(), 1e-3
     difference = np.zeros_like(v)
     for step, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
@@ -78,7 +78,7 @@ def tangent_error(system: sa.System, factor: float) -> float:
         difference += weight * system._discrete.residual_at(state + step * h * v) / (12 * h)
     system.rate[:] = rate
     matrix, scratch = system._discrete.matrix, np.zeros_like(v)
-    system._discrete.plan.tangent(state, scratch, matrix)
+    system._discrete.assembler.tangent(state, scratch, matrix)
     x = matrix.mat.createVecRight()
     x.setArray(numbering.to_rows(v))
     product = (matrix.mat * x).getArray()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import symancf as sa
-from symancf.assembly.plan import Plan
+from symancf.assembly.assembler import Assembler
 
 
 def cube(cells: int, turned: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -140,11 +140,11 @@ def resultant(system: sa.System, state: np.ndarray) -> tuple[np.ndarray, np.ndar
     system.state[:] = state
     system._discrete.settle()
     state = system.state
-    pieces = [p for p in system._discrete.pieces if p.role != "strain"]
-    plan = Plan(pieces, system._discrete.numbering, system.reference, system.comm)
-    plan.update(0.0)
+    forms = [p for p in system._discrete.forms if p.role != "strain"]
+    assembler = Assembler(forms, system._discrete.numbering, system.reference, system.comm)
+    assembler.update(0.0)
     f = np.zeros_like(state)
-    plan.residual(state, f)
+    assembler.residual(state, f)
     force, moment = np.zeros(3), np.zeros(3)
     for number, block in enumerate(system._discrete.numbering.blocks):
         if not block.moves:

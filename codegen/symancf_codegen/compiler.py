@@ -136,9 +136,9 @@ def stabilised(law: PointLaw, options: Options) -> PointLaw:
     from symancf_codegen.stable.stabilise import stabilise
 
     lets = {s for s, _ in law.lets}
-    asked = set().union(*(symbolic(e).atoms(force_on) for e in law.outputs.values()))
-    held = any(q.args[0] in lets for q in asked)
-    return stabilise(law) if options.stabilise and not law.rates and not held else law
+    forces = set().union(*(symbolic(e).atoms(force_on) for e in law.outputs.values()))
+    needs_forces = any(q.args[0] in lets for q in forces)
+    return stabilise(law) if options.stabilise and not law.rates and not needs_forces else law
 
 
 def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:

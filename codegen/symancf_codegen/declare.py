@@ -203,7 +203,7 @@ class PointLaw:
         return self.called or f"law {self.name!r}"
 
     @property
-    def brought(self) -> dict[str, float]:
+    def own_values(self) -> dict[str, float]:
         """The values of the parameters that it brings along, by name."""
         return {p.name: p.value for p in self.parameters if p.value is not None}
 
@@ -211,8 +211,8 @@ class PointLaw:
     def results(self) -> list[sp.Expr]:
         """What happens at the point, without outputs: energy or work, equations, updates."""
         optional = [self.energy, self.stored, *(x.equation for x in self.local)]
-        found = [e for e in optional if e is not None] + [m.update for m in self.history]
-        return [*found, *chain(*(self.work or {}).items())]
+        expressions = [e for e in optional if e is not None] + [m.update for m in self.history]
+        return [*expressions, *chain(*(self.work or {}).items())]
 
     def mapped(self, change: Callable[[sp.Expr], sp.Expr]) -> PointLaw:
         """Return the law with `change` of each of its results and outputs in their places."""
@@ -257,9 +257,9 @@ class Rule:
         `PointLaw.geometry`.
     section_points : (ns, len(section_symbols)) table of their values.
     section_weights : (ns,)
-    given : columns of the section's table, ``weight`` or section symbols, which a kernel reads from
-        uniform parameters: their names, to which the number of the point is added, from 1. Rules
-        that differ in these alone have the same kernel; see `brought`.
+    uniform_columns : columns of the section's table, ``weight`` or section symbols, which a kernel
+        reads from uniform parameters: their names, to which the number of the point is added, from
+        1. Rules that differ in these alone have the same kernel; see `own_values`.
     """
 
     name: str
@@ -268,7 +268,7 @@ class Rule:
     section_symbols: tuple[str, ...] = ()
     section_points: Array = field(default_factory=lambda: np.zeros((1, 0)))
     section_weights: Array = field(default_factory=lambda: np.ones(1))
-    given: Mapping[str, str] = field(default_factory=dict)
+    uniform_columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -280,7 +280,7 @@ class Rule:
         """The section symbols: their values at one section point, None where a kernel has them."""
         single, columns = len(self.section_weights) == 1, self.columns
         return {
-            s: float(columns[s][0]) if single and s not in self.given else None
+            s: float(columns[s][0]) if single and s not in self.uniform_columns else None
             for s in self.section_symbols
         }
 
@@ -293,12 +293,12 @@ class Rule:
         return {"weight": weight, **dict(zip(self.section_symbols, table.T, strict=True))}
 
     @property
-    def brought(self) -> dict[str, float]:
-        """The values of its parameters by name, column by column as in `given`."""
+    def own_values(self) -> dict[str, float]:
+        """The values of its parameters by name, column by column as in `uniform_columns`."""
         columns = self.columns
         return {
             f"{name}{k}": float(value)
-            for column, name in self.given.items()
+            for column, name in self.uniform_columns.items()
             for k, value in enumerate(columns[column], 1)
         }
 
@@ -307,7 +307,7 @@ def brought(laws: Iterable[tuple[PointLaw, Rule]]) -> dict[str, float]:
     """Return the values of those parameters of a kernel that laws and rules bring along."""
     values: dict[str, float] = {}
     for law, rule in laws:
-        values |= law.brought | rule.brought
+        values |= law.own_values | rule.own_values
     return values
 
 

@@ -68,8 +68,8 @@ class LocalResults:
 
     def groups(self) -> list[list[Node]]:
         """Return the nodes that are not leaves."""
-        found = [self.start, self.equations, self.equations_with_slopes, self.slopes]
-        return [*found, self.magnitudes, self.moved, *self.columns]
+        groups = [self.start, self.equations, self.equations_with_slopes, self.slopes]
+        return [*groups, self.magnitudes, self.moved, *self.columns]
 
     def of(self, groups: Sequence[list[Node]]) -> LocalResults:
         """Return the same with other nodes in place of `groups`."""
@@ -101,7 +101,7 @@ class Results:
     parameter : derivative of the residual; the direction of a parameter is ``rate <parameter>``.
     outputs : name and node of what the kernel tells of each point.
     domain : nodes that must be > 0.
-    named : titled lists of (name, node) for the printer.
+    names_of : titled lists of (name, node) for the printer.
     strategy : how the tangent was derived.
     chosen : modes of the kernel; what others need is left out, or of no use.
     principal : leaves of the eigenvalues and axes that the law asks for, and the nodes of which
@@ -121,7 +121,7 @@ class Results:
     parameter: list[Node]
     outputs: list[tuple[str, Node]]
     domain: list[Node]
-    named: NamedNodes
+    names_of: NamedNodes
     strategy: str
     chosen: tuple[str, ...]
     principal: tuple[list[Node], list[Node]]
@@ -129,7 +129,7 @@ class Results:
 
     def modes(self) -> dict[str, list[Node]]:
         """Return the nodes of every function."""
-        found = {
+        nodes = {
             "energy": [self.energy],
             "residual": self.residual,
             "tangent": [*self.residual_with_tangent, *self.tangent.values()],
@@ -137,15 +137,15 @@ class Results:
             "parameter": self.parameter,
         }
         tables = (mode for mode in self.chosen if MODES[mode].tabulates)
-        found |= {key: [node for _, node in self.outputs] for key in tables}
-        return {mode: found[mode] for mode in self.chosen}
+        nodes |= {key: [node for _, node in self.outputs] for key in tables}
+        return {mode: nodes[mode] for mode in self.chosen}
 
     def forces(self) -> list[list[Node]]:
         """Return vectors, a node per leaf, that say on which leaves some function has a force."""
-        found = [self.residual] if "residual" in self.chosen else []
+        forces = [self.residual] if "residual" in self.chosen else []
         if self.local is not None:
-            found += self.local.columns
-        return [*found, self.parameter] if "parameter" in self.chosen else found
+            forces += self.local.columns
+        return [*forces, self.parameter] if "parameter" in self.chosen else forces
 
 
 def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
@@ -160,7 +160,7 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
         first, product, matrix, strategy = _second(point, forces, residual, inner)
     matrix = {key: node for key, node in matrix.items() if node != g.zero}
     local = _local(point, forces, modes, inner)
-    told = _outputs_of(point, modes)
+    results_of_points = _outputs_of(point, modes)
     groups = [
         [point.stored],
         residual,
@@ -168,17 +168,28 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
         first,
         [*matrix.values()],
         _by_parameters(point, residual) if "parameter" in modes else [],
-        [node for _, node in told],
+        [node for _, node in results_of_points],
         point.domain,
-        [] if point.principal is None else point.principal.given,
+        [] if point.principal is None else point.principal.entries,
         *([] if local is None else local.groups()),
-        *([node for _, node in pairs] for _, pairs in point.named),
+        *([node for _, node in pairs] for _, pairs in point.names_of),
     ]
     split = _in_leaves(point, groups)
-    energy, residual, product, first, entries, parameter, outputs, domain, given, *named = split
+    (
+        energy,
+        residual,
+        product,
+        first,
+        entries,
+        parameter,
+        outputs,
+        domain,
+        own_forces,
+        *named_nodes,
+    ) = split
     if local is not None:
         count = len(local.groups())
-        local, named = local.of(named[:count]), named[count:]
+        local, named_nodes = local.of(named_nodes[:count]), named_nodes[count:]
     return Results(
         graph=g,
         leaves=point.leaves,
@@ -189,15 +200,15 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
         tangent=dict(zip(matrix, entries, strict=True)),
         residual_with_tangent=first,
         parameter=parameter,
-        outputs=[(name, node) for (name, _), node in zip(told, outputs, strict=True)],
+        outputs=[(name, node) for (name, _), node in zip(results_of_points, outputs, strict=True)],
         domain=domain,
-        named=[
+        names_of=[
             (title, [(name, node) for (name, _), node in zip(pairs, nodes, strict=True)])
-            for (title, pairs), nodes in zip(point.named, named, strict=True)
+            for (title, pairs), nodes in zip(point.names_of, named_nodes, strict=True)
         ],
         strategy=strategy,
         chosen=tuple(modes),
-        principal=([] if point.principal is None else point.principal.leaves, given),
+        principal=([] if point.principal is None else point.principal.leaves, own_forces),
         local=local,
     )
 
@@ -206,7 +217,7 @@ def _in_leaves(point: LoweredLaw, groups: Sequence[Sequence[Node]]) -> list[list
     """Return groups of nodes, at their end those of names, in the leaves and with shared roots."""
     g = point.graph
     flat = g.expanded(g.substitute([*chain(*groups)], point.replace))
-    needed = sum(map(len, groups[: len(groups) - len(point.named)]))
+    needed = sum(map(len, groups[: len(groups) - len(point.names_of)]))
     while replace := share_roots(g, flat[:needed]):
         flat = g.substitute(flat, replace)
     nodes = iter(flat)
@@ -276,11 +287,11 @@ def _change(point: LoweredLaw, rates: Sequence[Node]) -> dict[Node, Node]:
 
 def _outputs_of(point: LoweredLaw, modes: Sequence[str]) -> list[tuple[str, Node]]:
     """Return what the kernel tells of each point, name and node."""
-    found = [mode for mode in modes if MODES[mode].tabulates]
-    if len(found) > 1:
-        raise CodegenError(f"a kernel has one of the functions {', '.join(found)}, not several")
-    told = {"outputs": point.outputs, "update": point.update, "initial": point.initial}
-    return told[found[0]] if found else []
+    chosen = [mode for mode in modes if MODES[mode].tabulates]
+    if len(chosen) > 1:
+        raise CodegenError(f"a kernel has one of the functions {', '.join(chosen)}, not several")
+    tables = {"outputs": point.outputs, "update": point.update, "initial": point.initial}
+    return tables[chosen[0]] if chosen else []
 
 
 def _second(
@@ -302,9 +313,9 @@ def _second(
     hessian = staged(g, point.stages, point.variables) if point.stages is not None else None
     if hessian is not None:
         products.append(hessian.times(g, seeds))
-    found = candidates(point, residual, hessian)
-    costs = [g.cost(g.expanded([*first, *matrix.values()])) for _, first, matrix in found]
-    strategy, first, matrix = found[costs.index(min(costs))]
+    ways = candidates(point, residual, hessian)
+    costs = [g.cost(g.expanded([*first, *matrix.values()])) for _, first, matrix in ways]
+    strategy, first, matrix = ways[costs.index(min(costs))]
     pulled = [_pull(point, p) for p in products]
     product = min(pulled, key=lambda p: g.cost(g.expanded(p)))
     return first, product, matrix, strategy
@@ -332,12 +343,14 @@ def _by_parameters(point: LoweredLaw, nodes: list[Node]) -> list[Node]:
     return _with_finite_logarithms(g, directional(g, flat[len(equations) :], rates), flat)
 
 
-def _with_finite_logarithms(g: ExpressionGraph, nodes: list[Node], known: list[Node]) -> list[Node]:
+def _with_finite_logarithms(
+    g: ExpressionGraph, nodes: list[Node], computed: list[Node]
+) -> list[Node]:
     """Return derivatives with log x, of exponents n of x, as 0 at x = 0, but those that are known.
 
     x**n log x is 0 there, also where n does not change.
     """
-    before = set(g.reach(known))
+    before = set(g.reach(computed))
     logs = [n for n in g.reach(nodes) if g.op[n] == "log" and n not in before]
     positive = [g.select(g.call("lt", g.zero, g.args[n][0]), g.args[n][0], g.one) for n in logs]
     return g.substitute(nodes, dict(zip(logs, (g.call("log", x) for x in positive), strict=True)))
@@ -369,24 +382,24 @@ def candidates(
     g, x = point.graph, point.variables
     if point.density is None or point.local is not None:
         return [("Jacobian", residual, _pull_matrix(point, _implicit(point)))]
-    found: list[Candidate] = []
+    ways: list[Candidate] = []
     for name, method in (
         ("edge pushing", edge_pushing),
         ("forward over reverse", forward_over_reverse),
     ):
         first, hessian = method(g, point.density, x)
-        found.append((name, _pull(point, first), _pull_matrix(point, hessian)))
+        ways.append((name, _pull(point, first), _pull_matrix(point, hessian)))
     if in_stages is not None:
         s = in_stages
         first = _pull(point, s.gradient)
-        whole = add_dyads(g, s.core, s.first, s.weighted(g, s.first))
-        found.append(("staged", first, _pull_matrix(point, whole)))
+        tangent = add_dyads(g, s.core, s.first, s.weighted(g, s.first))
+        ways.append(("staged", first, _pull_matrix(point, tangent)))
         core = point.to_variables.pull_matrix(g, s.core, True)
         vectors = [point.to_variables.pull(g, v) for v in s.first]
-        whole = add_dyads(g, core, vectors, s.weighted(g, vectors))
-        whole = point.to_jets.pull_matrix(g, whole, True)
-        found.append(("staged, dyads pulled back", first, whole))
-    return found
+        tangent = add_dyads(g, core, vectors, s.weighted(g, vectors))
+        tangent = point.to_jets.pull_matrix(g, tangent, True)
+        ways.append(("staged, dyads pulled back", first, tangent))
+    return ways
 
 
 def _forces(point: LoweredLaw) -> list[Node]:

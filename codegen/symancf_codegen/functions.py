@@ -45,15 +45,15 @@ FUNCTIONS = {
 }
 
 
-def log_stretch_array(k: npt.ArrayLike, *given: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def log_stretch_array(k: npt.ArrayLike, *entries: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Return the logarithm of a principal stretch; see `log_stretch`."""
-    rows = np.stack(np.broadcast_arrays(*given), axis=-1).astype(float)
+    rows = np.stack(np.broadcast_arrays(*entries), axis=-1).astype(float)
     H = rows.reshape(*rows.shape[:-1], 3, 3)
     H = np.where(np.all(np.isfinite(H), axis=(-2, -1), keepdims=True), H, -1.0)
     turned = np.swapaxes(H, -2, -1)
     values = np.linalg.eigvalsh((H + turned + turned @ H) / 2.0)
-    found: npt.NDArray[np.float64] = np.log1p(2.0 * values[..., 3 - int(np.asarray(k))]) / 2.0
-    return found
+    logarithm: npt.NDArray[np.float64] = np.log1p(2.0 * values[..., 3 - int(np.asarray(k))]) / 2.0
+    return logarithm
 
 
 #: Those that NumPy lacks, for arrays.
@@ -66,7 +66,7 @@ BEYOND_NUMPY["log_stretch"] = log_stretch_array
 NUMPY = [BEYOND_NUMPY, "numpy"]
 
 
-def symbolic(given: object) -> sp.Basic:
+def symbolic(value: object) -> sp.Basic:
     """Return a number or an expression of SymPy as the latter.
 
     SymPy's ``sympify`` evaluates text as Python code, also that in a tuple or dict where it is
@@ -76,16 +76,16 @@ def symbolic(given: object) -> sp.Basic:
     ------
     SympifyError : for text and whatever else is no number.
     """
-    if isinstance(given, np.ndarray) and given.ndim == 0:
-        given = given.item()
-    if isinstance(given, sp.Basic | sp.MatrixBase):
-        return given
-    if isinstance(given, numbers.Number | np.number | np.bool_):
-        return sp.sympify(given, strict=True)
-    raise sp.SympifyError(given)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, sp.Basic | sp.MatrixBase):
+        return value
+    if isinstance(value, numbers.Number | np.number | np.bool_):
+        return sp.sympify(value, strict=True)
+    raise sp.SympifyError(value)
 
 
-def expression(given: object) -> sp.Basic:
+def expression(value: object) -> sp.Basic:
     """Return a number, an expression, or a sequence or matrix of these as SymPy.
 
     Text is never evaluated, neither alone nor as an entry.
@@ -94,11 +94,11 @@ def expression(given: object) -> sp.Basic:
     ------
     SympifyError : for text and whatever else is none of these.
     """
-    if isinstance(given, sp.MatrixBase):
-        return sp.ImmutableMatrix(given)
-    if not isinstance(given, list | tuple | np.ndarray) or np.ndim(given) == 0:
-        return symbolic(given)
-    rows = [row if isinstance(row, list | tuple | np.ndarray) else [row] for row in given]
+    if isinstance(value, sp.MatrixBase):
+        return sp.ImmutableMatrix(value)
+    if not isinstance(value, list | tuple | np.ndarray) or np.ndim(value) == 0:
+        return symbolic(value)
+    rows = [row if isinstance(row, list | tuple | np.ndarray) else [row] for row in value]
     return sp.ImmutableMatrix([list(map(symbolic, row)) for row in rows])
 
 
@@ -120,21 +120,21 @@ def numerical(
     ------
     ValueError : other symbols or unknown functions.
     """
-    given = [expressions] if isinstance(expressions, sp.Basic | sp.MatrixBase) else expressions
-    known = {*symbols, *(s for s, _ in lets)}
-    for e in (*given, *(e for _, e in lets)):
-        strange = e.free_symbols - known or e.atoms(AppliedUndef)
+    rows = [expressions] if isinstance(expressions, sp.Basic | sp.MatrixBase) else expressions
+    symbols_there = {*symbols, *(s for s, _ in lets)}
+    for e in (*rows, *(e for _, e in lets)):
+        strange = e.free_symbols - symbols_there or e.atoms(AppliedUndef)
         if strange:
             raise ValueError(f"{min(map(str, strange))!r} has no value")
     cse: Any = False
     if lets:
         names = {s: sp.Symbol(f"v{k}") for k, s in enumerate((*symbols, *(s for s, _ in lets)))}
         symbols = [names[s] for s in symbols]
-        named = [(names[s], e.xreplace(names)) for s, e in lets]
-        expressions = [e.xreplace(names) for e in given]
-        cse = lambda whole: (named, whole)  # noqa: E731
-    made: Callable[..., Any] = sp.lambdify(symbols, expressions, functions, printer, cse=cse)
-    return made
+        scope_lets = [(names[s], e.xreplace(names)) for s, e in lets]
+        expressions = [e.xreplace(names) for e in rows]
+        cse = lambda results: (scope_lets, results)  # noqa: E731
+    function: Callable[..., Any] = sp.lambdify(symbols, expressions, functions, printer, cse=cse)
+    return function
 
 
 #: What a law may be written with, for messages.
@@ -158,8 +158,8 @@ def obstacle(expression: sp.Basic) -> str | None:
     bad = undefined(expression)
     if bad is not None:
         return f"{short(bad)} is infinite, undefined, complex or beyond the range of numbers"
-    found = uncompilable(expression)
-    return None if found is None else found[1]
+    part = uncompilable(expression)
+    return None if part is None else part[1]
 
 
 def undefined(expression: sp.Basic) -> sp.Basic | None:
@@ -215,20 +215,20 @@ def extent(expression: sp.Basic) -> tuple[int, int]:
 
     Each part is looked at once, however often it occurs; `MAX_OPERATIONS` + 1 stands for more.
     """
-    found: dict[int, tuple[int, int]] = {}
+    sizes: dict[int, tuple[int, int]] = {}
     pending = [(expression, expression.args)]
     alive = [expression.args]  # those of matrices are new each time
     while pending:
         e, args = pending[-1]
-        new = [(a, a.args) for a in args if id(a) not in found]
+        new = [(a, a.args) for a in args if id(a) not in sizes]
         alive += [arguments for _, arguments in new]
         pending += new
         if not new:
             pending.pop()
-            inner = [found[id(a)] for a in args]
+            inner = [sizes[id(a)] for a in args]
             size = min(1 + sum(n for n, _ in inner), MAX_OPERATIONS + 1)
-            found[id(e)] = size, 1 + max((levels for _, levels in inner), default=0)
-    return found[id(expression)]
+            sizes[id(e)] = size, 1 + max((levels for _, levels in inner), default=0)
+    return sizes[id(expression)]
 
 
 def _parts(expression: sp.Basic) -> Iterator[sp.Basic]:
@@ -290,16 +290,16 @@ def branches(e: sp.Expr) -> sp.Expr:
     """Return an expression whose kinks all are `Piecewise`."""
 
     def larger(*args: sp.Expr) -> sp.Expr:
-        found = args[0]
+        result = args[0]
         for a in args[1:]:
-            found = sp.Piecewise((a, found < a), (found, True))
-        return found
+            result = sp.Piecewise((a, result < a), (result, True))
+        return result
 
     def smaller(*args: sp.Expr) -> sp.Expr:
-        found = args[0]
+        result = args[0]
         for a in args[1:]:
-            found = sp.Piecewise((a, a < found), (found, True))
-        return found
+            result = sp.Piecewise((a, a < result), (result, True))
+        return result
 
     def step(x: sp.Expr, middle: sp.Expr = sp.S.Half) -> sp.Expr:
         return sp.Piecewise((1, x > 0), (0, x < 0), (middle, True))

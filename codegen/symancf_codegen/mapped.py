@@ -41,18 +41,18 @@ def inner_derivatives(point: LoweredLaw) -> Inner | None:
     if local is None or not local.modes or local.to_modes is None or density is None:
         return None
     y = [*point.variables, *local.modes]
-    found: list[Inner] = []
+    ways: list[Inner] = []
     for name, method in (
         ("edge pushing", edge_pushing),
         ("forward over reverse", forward_over_reverse),
     ):
-        found.append((name, *method(g, density, y)))
+        ways.append((name, *method(g, density, y)))
     if point.stages is not None:
         s = staged(g, point.stages, y)
-        whole = add_dyads(g, s.core, s.first, s.weighted(g, s.first))
-        found.append(("staged", s.gradient, whole))
-    costs = [g.cost([*first, *matrix.values()]) for _, first, matrix in found]
-    return found[costs.index(min(costs))]
+        tangent = add_dyads(g, s.core, s.first, s.weighted(g, s.first))
+        ways.append(("staged", s.gradient, tangent))
+    costs = [g.cost([*first, *matrix.values()]) for _, first, matrix in ways]
+    return ways[costs.index(min(costs))]
 
 
 def moved_map(
@@ -65,9 +65,11 @@ def moved_map(
     _, first, matrix = inner
     moves = _moves(point)
     turned = _times_moves(g, matrix, moves)
-    whole = local.to_modes.pull_matrix(g, _slopes(point, first, moves, turned), True)
+    full_matrix = local.to_modes.pull_matrix(g, _slopes(point, first, moves, turned), True)
     unknowns = range(len(local.unknowns))
-    slopes = {(r, c): whole.get((min(r, c), max(r, c)), g.zero) for r in unknowns for c in unknowns}
+    slopes = {
+        (r, c): full_matrix.get((min(r, c), max(r, c)), g.zero) for r in unknowns for c in unknowns
+    }
     columns: list[list[Node]] = [[g.zero] * len(point.leaves) for _ in unknowns]
     if complete:
         columns = _columns(point, first, turned)
@@ -155,20 +157,20 @@ def _sizes(point: LoweredLaw, inner: Inner, moves: Moves) -> list[Node]:
     assert local is not None
     assert local.to_modes is not None
     _, first, matrix = inner
-    count, whole, resting = len(point.variables), _size_of_variables(point), _at_rest(point, first)
+    count, total, resting = len(point.variables), _size_of_variables(point), _at_rest(point, first)
     of_modes: list[list[Node]] = [[] for _ in local.modes]
     for v, entries in enumerate(moves):
         slopes = [_size(g, matrix[min(v, w), max(v, w)]) for w in range(len(moves))]
         own = [g.mul(a, _size(g, x)) for a, x in zip(slopes[count:], local.modes, strict=True)]
-        along = g.mul(whole, g.total(slopes[:count]))
+        along = g.mul(total, g.total(slopes[:count]))
         force = g.total([resting[v], _size(g, first[v]), along, *own])
         for k, a in entries:
             of_modes[k].append(g.mul(_size(g, a), force))
     of_unknowns: list[list[Node]] = [[] for _ in local.unknowns]
-    for row, found in zip(local.to_modes.rows, of_modes, strict=True):
-        whole = g.total(found)
+    for row, sizes_of_row in zip(local.to_modes.rows, of_modes, strict=True):
+        total = g.total(sizes_of_row)
         for m, a in row.items():
-            of_unknowns[m].append(g.mul(_size(g, a), whole))
+            of_unknowns[m].append(g.mul(_size(g, a), total))
     return [g.total(x) for x in of_unknowns]
 
 
@@ -177,10 +179,10 @@ def _size_of_variables(point: LoweredLaw) -> Node:
     local, g = point.local, point.graph
     assert local is not None
     jets = point.to_jets.apply(g, [g.symbol(name, Dependence.UNKNOWN) for name in point.leaves])
-    made = [g.constant(SMALLEST_UNKNOWN), *(_size(g, x) for x in local.constant)]
+    terms = [g.constant(SMALLEST_UNKNOWN), *(_size(g, x) for x in local.constant)]
     linear = (item for row in point.to_variables.rows for item in row.items())
-    made += [g.mul(_size(g, a), _size(g, jets[c])) for c, a in linear]
-    return g.total(made)
+    terms += [g.mul(_size(g, a), _size(g, jets[c])) for c, a in linear]
+    return g.total(terms)
 
 
 def _at_rest(point: LoweredLaw, forces: Sequence[Node]) -> list[Node]:

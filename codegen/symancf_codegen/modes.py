@@ -48,8 +48,8 @@ class Mode:
 
     def result(self, shape: Shape) -> str | None:
         """Return the name of its result of a shape, None if there is none."""
-        found = (name for name in self.results if OPERANDS[name].shape == shape)
-        return next(found, None)
+        names = (name for name in self.results if OPERANDS[name].shape == shape)
+        return next(names, None)
 
     @property
     def tabulates(self) -> bool:

@@ -42,10 +42,10 @@ def telling(text: str) -> Iterator[None]:
     if not wanted():
         yield
         return
-    shown = threading.Event()
+    is_shown = threading.Event()
 
     def late() -> None:
-        shown.set()
+        is_shown.set()
         show(f"symancf: {text} ...")
 
     timer = threading.Timer(DELAY, late)
@@ -56,5 +56,5 @@ def telling(text: str) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
-        if shown.is_set():
+        if is_shown.is_set():
             clear()

@@ -52,7 +52,7 @@ class LawUse:
     rows: tuple[int, ...] = ()
     first_memory: int = 0
     coordinates: tuple[str, ...] = ()
-    given: dict[str, int] = field(default_factory=dict)
+    uniform_slots: dict[str, int] = field(default_factory=dict)
 
     @property
     def sections(self) -> int:
@@ -194,7 +194,7 @@ def _segments(
     """Return the laws by their in-plane points, under names of their own."""
     segments: list[Segment] = []
     names: list[str] = []
-    for (law, rule), found in zip(pairs, results, strict=True):
+    for (law, rule), result in zip(pairs, results, strict=True):
         alike = (f"{law.name}_{k}" if k > 1 else law.name for k in count(1))
         names.append(next(name for name in alike if name not in names))
         same = (s for s in segments if np.array_equal(s.points, rule.points))
@@ -202,7 +202,7 @@ def _segments(
         if segment is None:
             segment = Segment(len(segments), np.asarray(rule.points, dtype=float), [])
             segments.append(segment)
-        use = LawUse(law, rule, names[-1], found, coordinates=coordinates(law, space))
+        use = LawUse(law, rule, names[-1], result, coordinates=coordinates(law, space))
         segment.uses.append(use)
     return segments
 
@@ -234,8 +234,8 @@ def _slots_of_sections(segments: list[Segment], laws: Sequence[PointLaw]) -> Non
     """Give what sections bring along its slots of ``uniform``, after those of the parameters."""
     slot = len({p.name for law in laws for p in law.parameters if p.kind == "uniform"})
     for use in (use for segment in segments for use in segment.uses):
-        for column in use.rule.given:
-            use.given[column] = slot
+        for column in use.rule.uniform_columns:
+            use.uniform_slots[column] = slot
             slot += use.sections
 
 
@@ -355,12 +355,12 @@ def patches_of(table: Array) -> tuple[tuple[int, ...], ...]:
     some = np.any(table, axis=1)
     every = (tuple(range(some.shape[1])),)
     starts = [0, *(np.flatnonzero((some[1:] != some[:-1]).any(axis=1)) + 1).tolist()]
-    found = tuple(tuple(np.flatnonzero(some[q]).tolist()) for q in starts)
+    patches = tuple(tuple(np.flatnonzero(some[q]).tolist()) for q in starts)
     points = {b - a for a, b in pairwise([*starts, len(some)])}
-    sizes = {len(functions) for functions in found}
-    if len(found) < 2 or len(points) > 1 or len(sizes) > 1:
+    sizes = {len(functions) for functions in patches}
+    if len(patches) < 2 or len(points) > 1 or len(sizes) > 1:
         return every
-    return found if max(sizes) <= PAYS * some.shape[1] else every
+    return patches if max(sizes) <= PAYS * some.shape[1] else every
 
 
 def classes_of(tables: Sequence[Array]) -> list[FunctionClass]:

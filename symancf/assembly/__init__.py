@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assembly: coordinates and their numbers, the tangent, the plan of all terms."""
+"""Assembly: coordinates and their numbers, the tangent, the assembler of all terms."""

@@ -52,26 +52,26 @@ class PlaceFunction:
 class Common:
     """One place for each function, the first that any rank has: all ranks evaluate it there."""
 
-    def __init__(self, comm: MPI.Comm, given: Iterable[PlaceFunction]) -> None:
-        self.comm, self.given = comm, list(given)
+    def __init__(self, comm: MPI.Comm, functions: Iterable[PlaceFunction]) -> None:
+        self.comm, self.functions = comm, list(functions)
         self._places: list[Array] | None = None
 
     def values(self, time: float) -> list[tuple[str, float]]:
         """Return names and values at a time, as many on every rank (collective)."""
         if self._places is None:
-            mine = [given.places[:1] for given in self.given]
+            mine = [function.places[:1] for function in self.functions]
             everyone = self.comm.allgather(mine)
             self._places = [max(those, key=len) for those in zip(*everyone, strict=True)]
-        found: list[tuple[str, float]] = []
+        values: list[tuple[str, float]] = []
         with together(self.comm):
-            for given, X in zip(self.given, self._places, strict=True):
-                found += given.values(X, time) if len(X) else []
-        return found
+            for function, X in zip(self.functions, self._places, strict=True):
+                values += function.values(X, time) if len(X) else []
+        return values
 
 
 def require_agreement(
     comm: MPI.Comm,
-    given: Array,
+    numbers: Array,
     names: Callable[[], list[str]],
     time: float,
     others: Sequence[tuple[str, float]] = (),
@@ -83,7 +83,7 @@ def require_agreement(
 
     Parameters
     ----------
-    given, names : values of the kernels' uniform parameters; what they are called.
+    numbers, names : values of the kernels' uniform parameters; what they are called.
     others : name and value of what is no parameter of a kernel; as many on every rank.
 
     Raises
@@ -92,7 +92,7 @@ def require_agreement(
     """
     if comm.size == 1:
         return
-    values = np.concatenate([given, np.array([value for _, value in others])])
+    values = np.concatenate([numbers, np.array([value for _, value in others])])
     bounds = reduced(comm, np.concatenate([values, -values]), MPI.MAX)
     high, low = bounds[: len(values)], -bounds[len(values) :]
     apart = high - low > ROUND_OFF_TOLERANCE * np.maximum(np.abs(high), np.abs(low))
@@ -132,7 +132,7 @@ def agreed(comm: MPI.Comm, what: str, value: float) -> float:
 
 
 def times_between(
-    comm: MPI.Comm, call: str, given: Any, now: float, to: float
+    comm: MPI.Comm, call: str, times: Any, now: float, to: float
 ) -> tuple[float, ...]:
     """Return the times between two others at which steps end, in their order, the last one `to`.
 
@@ -140,13 +140,13 @@ def times_between(
     ------
     ParameterError : they are no finite numbers.
     """
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    if isinstance(times, str | bytes) or not isinstance(times, Iterable):
         raise ParameterError(
-            f"{call}(stops={label(given)}): give times, stops=[0.1, 0.5]",
+            f"{call}(stops={label(times)}): give times, stops=[0.1, 0.5]",
             asked="stops",
-            given=given,
+            given=times,
         )
-    stops = [arguments.number(call, "stops", stop) for stop in given]
+    stops = [arguments.number(call, "stops", stop) for stop in times]
     low, high = min(now, to), max(now, to)
     chosen = sorted({agreed(comm, "stops", stop) for stop in stops if low < stop < high})
     return (*(chosen if to >= now else chosen[::-1]), to)

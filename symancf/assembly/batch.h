@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Points with their feet: the jets d, a_1, a_2, t and the rate of d, and what the law is told of the
- * foot.
+ * Points and their closest points: the jets d, a_1, a_2, t and the rate of d, and what the law is told of the
+ * closest point.
  */
 #ifndef SYMANCF_BATCH_H
 #define SYMANCF_BATCH_H
 
 #include "lanes.h"
 #include "normals.h"
-#include "plan.h"
+#include "assembler.h"
 
-#define FOOT_ROWS 23 /* of the parameters of a point: what depends on the foot */
+#define CLOSEST_POINT_ROWS 23 /* of the parameters of a point: what depends on the closest point */
 
 /* Up to 8 points. */
 typedef struct {
   int32_t n;
   int32_t point[LANES];
-  int32_t facet[LANES], anchor[LANES]; /* of their feet and their anchors; -1: none */
-  int32_t place[LANES], anchor_place[LANES]; /* of these in the patches */
-  double N[LANES][4 * 2 * MOST_MONOMIALS];   /* N, N_,1, N_,2 at the foot; N at the anchor */
-  symancf_foot foot[LANES];
+  int32_t facet[LANES], anchor[LANES]; /* of their closest points and their anchors; -1: none */
+  int32_t place[LANES], anchor_place[LANES]; /* of these in the contact elements */
+  double N[LANES][4 * 2 * MOST_MONOMIALS];   /* N, N_,1, N_,2 at the closest point; N at the anchor */
+  symancf_closest_point closest[LANES];
   double *cell, *cell_rate, *table;
 } symancf_batch;
 
@@ -32,7 +32,7 @@ static inline double of_point(const double *cell, int rows, int point, int row)
 /* The anchor of a point at the beginning of the step: facet + 1, or 0. */
 static inline int anchor_of(const symancf_term *t, int point, double *xi)
 {
-  const symancf_feet *c = t->feet;
+  const symancf_closest_points *c = t->closest_points;
   const int known = of_point(t->cell, t->cell_rows, point, c->memory) > 0.0;
   double a[3];
   for (int row = 0; row < 3; row++)
@@ -41,13 +41,13 @@ static inline int anchor_of(const symancf_term *t, int point, double *xi)
   return (int)a[0];
 }
 
-/* The place of a point's anchor in its patch, or -1: none, so no friction in this step. */
+/* The place of a point's anchor in its contact element, or -1: none, so no friction in this step. */
 static inline int anchor_place(const symancf_term *t, int point, double *xi)
 {
-  const symancf_feet *c = t->feet;
-  const int patch = c->patch[point], first = c->facet_start[patch];
+  const symancf_closest_points *c = t->closest_points;
+  const int element = c->element[point], first = c->facet_start[element];
   const int32_t number = anchor_of(t, point, xi) - 1;
-  int q = c->facet_start[patch + 1] - first - 1;
+  int q = c->facet_start[element + 1] - first - 1;
   while (q >= 0 && (number < 0 || c->number[c->facet[first + q]] != number)) q--;
   return q;
 }
@@ -58,7 +58,8 @@ static inline int anchor_place(const symancf_term *t, int point, double *xi)
  * their sides, or these end together; a point that slides off a side fades; one at the edge of its own
  * side, which those opposite have left, counts for itself alone.
  */
-static void share_of(const symancf_feet *c, int point, int f, const symancf_foot *o, double share[4])
+static void share_of(const symancf_closest_points *c, int point, int f,
+                     const symancf_closest_point *o, double share[4])
 {
   const double deep = fmax(-o->g, 0.0), wide[2] = {c->width[f], c->own_width[point]};
   double p[3], m[3], s[3];
@@ -74,15 +75,15 @@ static void share_of(const symancf_feet *c, int point, int f, const symancf_foot
   share[3] = deep > 0.0 ? slope * (q * m[2] / wide[0] - s[2] / wide[1]) : 0.0;
 }
 
-/* Take a point with its foot as the next lane; `k`: the place of its facet in the patch. */
-static void take(const symancf_term *t, symancf_batch *b, int point, int k, const symancf_foot *o)
+/* Take a point with its closest point as the next lane; `k`: the place of its facet in the contact element. */
+static void take(const symancf_term *t, symancf_batch *b, int point, int k, const symancf_closest_point *o)
 {
-  const symancf_feet *c = t->feet;
-  const int lane = b->n++, first = c->facet_start[c->patch[point]];
+  const symancf_closest_points *c = t->closest_points;
+  const int lane = b->n++, first = c->facet_start[c->element[point]];
   const int nf = c->types.functions, f = c->facet[first + k];
   double *N = b->N[lane], xi[2], W[3 * MOST_MONOMIALS * 2], share[4], part[2];
   b->point[lane] = point, b->place[lane] = k, b->facet[lane] = f;
-  b->foot[lane] = *o;
+  b->closest[lane] = *o;
   weights(c, f, o->xi, N);
   const int q = b->anchor_place[lane] = c->anchor < 0 ? -1 : anchor_place(t, point, xi);
   b->anchor[lane] = q < 0 ? -1 : c->facet[first + q];
@@ -91,7 +92,7 @@ static void take(const symancf_term *t, symancf_batch *b, int point, int k, cons
     memcpy(N + 3 * nf, W, (size_t)nf * sizeof(double));
   }
   for (int row = 0; row < t->cell_rows; row++)
-    if (row < c->row || row >= c->row + FOOT_ROWS)
+    if (row < c->row || row >= c->row + CLOSEST_POINT_ROWS)
       b->cell[row * LANES + lane] = of_point(t->cell, t->cell_rows, point, row);
   for (int row = 0; row < t->cell_rows && t->cell_rate; row++)
     b->cell_rate[row * LANES + lane] = of_point(t->cell_rate, t->cell_rows, point, row);
@@ -119,35 +120,35 @@ static inline void combine(int n, const double *w, const int32_t *offset, const 
     for (int a = 0; a < 3; a++) to[a] += w[i] * x[offset[i] + a];
 }
 
-/* The jets d and t of a point; N of its foot and its anchor, `anchor` a facet or -1: t = 0. */
-static inline void distances(const symancf_feet *c, int point, int facet, int anchor, const double *N,
-                             const double *x, double *d, double *t)
+/* The jets d and t of a point; N of its closest point and its anchor, `anchor` a facet or -1: t = 0. */
+static inline void distances(const symancf_closest_points *c, int point, int facet, int anchor,
+                             const double *N, const double *x, double *d, double *t)
 {
   const int nf = c->types.functions;
-  const int32_t *own = c->patch_offset + (int64_t)c->patch[point] * c->vectors;
-  double foot[3] = {0}, old[3] = {0};
+  const int32_t *own = c->element_offset + (int64_t)c->element[point] * c->vectors;
+  double closest[3] = {0}, old[3] = {0};
   d[0] = d[1] = d[2] = t[0] = t[1] = t[2] = 0.0;
   combine(c->vectors, c->value + (int64_t)point * c->vectors, own, x, d);
   if (anchor >= 0) {
     combine(nf, N + 3 * nf, c->offset + (int64_t)anchor * nf, x, old);
     for (int a = 0; a < 3; a++) t[a] = d[a] - old[a];
   }
-  combine(nf, N, c->offset + (int64_t)facet * nf, x, foot);
-  for (int a = 0; a < 3; a++) d[a] -= foot[a];
+  combine(nf, N, c->offset + (int64_t)facet * nf, x, closest);
+  for (int a = 0; a < 3; a++) d[a] -= closest[a];
 }
 
 /* f += the forces along d, a_1 and a_2; there are none along t. */
-static inline void spread(const symancf_feet *c, int point, int facet, const double *N, const double *P,
-                          double *f)
+static inline void spread(const symancf_closest_points *c, int point, int facet, const double *N,
+                          const double *P, double *f)
 {
   const int nf = c->types.functions;
-  const int32_t *own = c->patch_offset + (int64_t)c->patch[point] * c->vectors;
-  const int32_t *foot = c->offset + (int64_t)facet * nf;
+  const int32_t *own = c->element_offset + (int64_t)c->element[point] * c->vectors;
+  const int32_t *closest = c->offset + (int64_t)facet * nf;
   for (int i = 0; i < c->vectors; i++)
     for (int a = 0; a < 3; a++) f[own[i] + a] += c->value[(int64_t)point * c->vectors + i] * P[a];
   for (int i = 0; i < nf; i++)
     for (int a = 0; a < 3; a++)
-      f[foot[i] + a] += N[nf + i] * P[3 + a] + N[2 * nf + i] * P[6 + a] - N[i] * P[a];
+      f[closest[i] + a] += N[nf + i] * P[3 + a] + N[2 * nf + i] * P[6 + a] - N[i] * P[a];
 }
 
 /*
@@ -157,17 +158,17 @@ static inline void spread(const symancf_feet *c, int point, int facet, const dou
 static void jets_of(const symancf_term *t, const symancf_batch *b, const double *x, const double *rate,
                     const double *dm, double *g)
 {
-  const symancf_feet *c = t->feet;
+  const symancf_closest_points *c = t->closest_points;
   const int nf = c->types.functions;
   memset(g, 0, (size_t)(t->jets * LANES) * sizeof *g);
   for (int l = 0; l < LANES; l++) {
     const int of = l < b->n ? l : b->n - 1, facet = b->facet[of];
-    const int32_t *foot = c->offset + (int64_t)facet * nf;
+    const int32_t *closest = c->offset + (int64_t)facet * nf;
     double jet[4][3] = {{0}}, speed[3] = {0}, turn[3] = {0}, none[3];
     distances(c, b->point[of], facet, b->anchor[of], b->N[of], x, jet[0], jet[3]);
-    for (int k = 1; k < 3; k++) combine(nf, b->N[of] + k * nf, foot, x, jet[k]);
+    for (int k = 1; k < 3; k++) combine(nf, b->N[of] + k * nf, closest, x, jet[k]);
     if (rate) distances(c, b->point[of], facet, -1, b->N[of], rate, speed, none);
-    if (dm) turn_of(c, facet, b->foot + of, dm, turn);
+    if (dm) turn_of(c, facet, b->closest + of, dm, turn);
     for (int a = 0; a < 3; a++) {
       for (int k = 0; k < 3; k++) g[(3 * k + a) * LANES + l] = jet[k][a];
       if (c->anchor >= 0) g[(c->anchor + a) * LANES + l] = jet[3][a];

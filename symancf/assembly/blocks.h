@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The matrix of points with feet: K += B^T H B, B being that of batch.h. A jet is a sum of vectors
+ * The matrix of points on facets: K += B^T H B, B being that of batch.h. A jet is a sum of vectors
  * (of nodes) times numbers, so that B^T H B is one of blocks of 3 x 3; they are made for 8 points
  * at a time.
  */
@@ -10,41 +10,41 @@
 #include "batch.h"
 #include "entities.h"
 
-#define MOST_VECTORS (3 * 2 * MOST_MONOMIALS) /* of a point: on its own facet, at foot and anchor */
+#define MOST_VECTORS (3 * 2 * MOST_MONOMIALS) /* of a point: on its own facet, at closest point and anchor */
 
 /* What the jets d, a_1, a_2 and t have of a vector in 8 points, and the rate of d of each component. */
 typedef struct {
   v8 d, a[2], t, rate[3];
 } symancf_part;
 
-/* Where a vector of one point stands: in the local vector, in its patch, in the matrix. */
+/* Where a vector of one point stands: in the local vector, in its contact element, in the matrix. */
 typedef struct {
   int32_t offset, vertex;
   int32_t row, column; /* of its first component, where all three are free; else -1 */
   int32_t own;         /* whether it has rows here */
 } symancf_spot;
 
-static symancf_spot spot_of(const symancf_plan *plan, const symancf_term *t, int patch, int32_t offset,
-                            int32_t vertex)
+static symancf_spot spot_of(const symancf_assembler *assembler, const symancf_term *t, int element,
+                            int32_t offset, int32_t vertex)
 {
-  const int32_t local = t->vertices[t->vertex_start[patch] + vertex];
-  const int plain = plan->vertex_plain[local];
-  return (symancf_spot){offset, vertex, plain ? plan->row[offset] : -1,
-                        plain ? plan->rank_in_vertex[offset] : -1, plan->vertex_row[local] >= 0};
+  const int32_t local = t->vertices[t->vertex_start[element] + vertex];
+  const int plain = assembler->vertex_plain[local];
+  return (symancf_spot){offset, vertex, plain ? assembler->row[offset] : -1,
+                        plain ? assembler->rank_in_vertex[offset] : -1, assembler->vertex_row[local] >= 0};
 }
 
 /*
  * The places `to` [n][3] in the matrix of the rows of one vector and the columns of n vectors, NULL where
  * there is no row; they are on their way to the cache then.
  */
-static inline void places_of(const symancf_plan *plan, const symancf_spot *at, const symancf_spot *spots, int n,
-                             const int32_t *position, double **to)
+static inline void places_of(const symancf_assembler *assembler, const symancf_spot *at,
+                             const symancf_spot *spots, int n, const int32_t *position, double **to)
 {
   double *diagonal[3], *off[3];
   for (int a = 0; a < 3; a++) {
-    const int32_t row = at->row >= 0 ? at->row + a : plan->row[at->offset + a];
-    diagonal[a] = row < 0 ? NULL : plan->diagonal + plan->diagonal_start[row];
-    off[a] = row < 0 ? NULL : plan->off + plan->off_start[row];
+    const int32_t row = at->row >= 0 ? at->row + a : assembler->row[at->offset + a];
+    diagonal[a] = row < 0 ? NULL : assembler->diagonal + assembler->diagonal_start[row];
+    off[a] = row < 0 ? NULL : assembler->off + assembler->off_start[row];
   }
   for (int k = 0; k < n; k++) {
     const int32_t p = position[spots[k].vertex], column = spots[k].column >= 0 ? spots[k].column : 0;
@@ -56,7 +56,7 @@ static inline void places_of(const symancf_plan *plan, const symancf_spot *at, c
 }
 
 /* Add rows, values [3][wide], there. */
-static inline void add_rows(const symancf_plan *plan, const symancf_spot *spots, int n, int wide,
+static inline void add_rows(const symancf_assembler *assembler, const symancf_spot *spots, int n, int wide,
                             double *const *to, const double *values)
 {
   for (int k = 0; k < n; k++)
@@ -68,31 +68,31 @@ static inline void add_rows(const symancf_plan *plan, const symancf_spot *spots,
         continue;
       }
       for (int b = 0; b < 3; b++) {
-        const int32_t column = plan->rank_in_vertex[spots[k].offset + b];
+        const int32_t column = assembler->rank_in_vertex[spots[k].offset + b];
         if (column >= 0) to[3 * k + a][column] += from[b];
       }
     }
 }
 
-/* The vertex, among those of a patch, of function i of the facet at `place` in the lists of patches. */
-static inline int32_t vertex_of(const symancf_feet *c, int place, int i)
+/* The vertex, among those of a contact element, of function i of the facet at `place` in the lists of contact elements. */
+static inline int32_t vertex_of(const symancf_closest_points *c, int place, int i)
 {
   const symancf_basis *s = basis_of(&c->types, c->facet[place]);
   return c->corner[(int64_t)place * c->types.vertices + (i < s->functions ? i / (1 + s->slopes) : 0)];
 }
 
-/* Whether the anchor of a point is on another facet than its foot. */
+/* Whether the anchor of a point is on another facet than its closest point. */
 static inline int apart(const symancf_batch *b, int l)
 {
   return b->anchor[l] >= 0 && b->anchor[l] != b->facet[l];
 }
 
 /* The vectors of the points of a batch; returns how many there are, anchors of their own included. */
-static int parts_of(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
+static int parts_of(const symancf_assembler *assembler, const symancf_term *t, const symancf_batch *b,
                     symancf_part *part)
 {
-  const symancf_feet *c = t->feet;
-  const int nf = c->types.functions, foot = c->vectors, old = foot + nf;
+  const symancf_closest_points *c = t->closest_points;
+  const int nf = c->types.functions, closest = c->vectors, old = closest + nf;
   int n = old;
   memset(part, 0, (size_t)(old + nf) * sizeof *part);
   for (int l = 0; l < b->n; l++) {
@@ -103,43 +103,44 @@ static int parts_of(const symancf_plan *plan, const symancf_term *t, const syman
       part[i].t[l] = b->anchor[l] >= 0 ? own[i] : 0.0;
     }
     for (int i = 0; i < nf; i++) {
-      part[foot + i].d[l] = -N[i];
-      for (int k = 0; k < 2; k++) part[foot + i].a[k][l] = N[(1 + k) * nf + i];
-      if (b->anchor[l] >= 0) part[(apart(b, l) ? old : foot) + i].t[l] = -N[3 * nf + i];
+      part[closest + i].d[l] = -N[i];
+      for (int k = 0; k < 2; k++) part[closest + i].a[k][l] = N[(1 + k) * nf + i];
+      if (b->anchor[l] >= 0) part[(apart(b, l) ? old : closest) + i].t[l] = -N[3 * nf + i];
     }
-    if (!plan->rate_factor || c->rate < 0) continue;
-    const int32_t *own_offset = c->patch_offset + (int64_t)c->patch[b->point[l]] * c->vectors;
+    if (!assembler->rate_factor || c->rate < 0) continue;
+    const int32_t *own_offset = c->element_offset + (int64_t)c->element[b->point[l]] * c->vectors;
     const int32_t *offset = c->offset + (int64_t)b->facet[l] * nf;
     for (int i = 0; i < old; i++)
       for (int a = 0; a < 3; a++)
-        part[i].rate[a][l] = part[i].d[l] * plan->rate_factor[(i < foot ? own_offset[i] : offset[i - foot]) + a];
+        part[i].rate[a][l] = part[i].d[l] * assembler->rate_factor[(i < closest ? own_offset[i] : offset[i - closest]) + a];
   }
   return n;
 }
 
 /* Where the vectors of one point stand; returns how many there are. */
-static int spots_of(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b, int l,
+static int spots_of(const symancf_assembler *assembler, const symancf_term *t, const symancf_batch *b, int l,
                     symancf_spot *spots)
 {
-  const symancf_feet *c = t->feet;
-  const int nf = c->types.functions, patch = c->patch[b->point[l]], first = c->facet_start[patch];
+  const symancf_closest_points *c = t->closest_points;
+  const int nf = c->types.functions, element = c->element[b->point[l]], first = c->facet_start[element];
   int n = 0;
   for (int i = 0; i < c->vectors; i++) {
-    const int64_t k = (int64_t)patch * c->vectors + i;
-    spots[n++] = spot_of(plan, t, patch, c->patch_offset[k], c->vector_vertex[k]);
+    const int64_t k = (int64_t)element * c->vectors + i;
+    spots[n++] = spot_of(assembler, t, element, c->element_offset[k], c->vector_vertex[k]);
   }
   for (int anchors = 0; anchors <= apart(b, l); anchors++) {
     const int32_t *offset = c->offset + (int64_t)(anchors ? b->anchor[l] : b->facet[l]) * nf;
     const int place = first + (anchors ? b->anchor_place[l] : b->place[l]);
-    for (int i = 0; i < nf; i++) spots[n++] = spot_of(plan, t, patch, offset[i], vertex_of(c, place, i));
+    for (int i = 0; i < nf; i++)
+      spots[n++] = spot_of(assembler, t, element, offset[i], vertex_of(c, place, i));
   }
   return n;
 }
 
 /* Whether two points of a batch have their vectors in common. */
-static inline int on_the_same(const symancf_feet *c, const symancf_batch *b, int k, int l)
+static inline int on_the_same(const symancf_closest_points *c, const symancf_batch *b, int k, int l)
 {
-  return k == l || (c->patch[b->point[k]] == c->patch[b->point[l]] && b->facet[k] == b->facet[l] &&
+  return k == l || (c->element[b->point[k]] == c->element[b->point[l]] && b->facet[k] == b->facet[l] &&
                     b->anchor[k] == b->anchor[l]);
 }
 
@@ -157,9 +158,9 @@ typedef struct {
   double **to[2]; /* [beside + vectors of a point][3] places of the rows of a vector, and of the next */
 } symancf_room;
 
-static int make_room(const symancf_plan *plan, const symancf_term *t, symancf_room *to)
+static int make_room(const symancf_assembler *assembler, const symancf_term *t, symancf_room *to)
 {
-  const symancf_feet *c = t->feet;
+  const symancf_closest_points *c = t->closest_points;
   const int all = c->vectors + 2 * c->types.functions;
   memset(to, 0, sizeof *to);
   for (int32_t f = 0; f < c->facets; f++) {
@@ -176,13 +177,13 @@ static int make_room(const symancf_plan *plan, const symancf_term *t, symancf_ro
   const int64_t reals = 9 * LANES * (3 * (int64_t)all + to->wide) + 15 * (int64_t)to->turned + 3 * (int64_t)to->wide;
   to->T = aligned_alloc(64, ((size_t)reals * sizeof(double) + 63) / 64 * 64);
   to->spots = malloc((size_t)(to->beside + all) * sizeof *to->spots);
-  to->column = malloc(((size_t)plan->coordinates + 1) * sizeof *to->column);
+  to->column = malloc(((size_t)assembler->coordinates + 1) * sizeof *to->column);
   to->straight = malloc((size_t)(3 * all) * sizeof *to->straight);
   to->to[0] = malloc((size_t)(6 * (to->beside + all)) * sizeof *to->to[0]);
   if (!to->T || !to->spots || !to->column || !to->straight || !to->to[0]) return 0;
   to->to[1] = to->to[0] + 3 * (to->beside + all);
   memset(to->T, 0, (size_t)reals * sizeof(double));
-  memset(to->column, 0xff, (size_t)plan->coordinates * sizeof *to->column);
+  memset(to->column, 0xff, (size_t)assembler->coordinates * sizeof *to->column);
   for (int k = 0; k < 3 * all; k++) to->straight[k] = (int16_t)k;
   to->A = (double *)(to->T + 9 * 3 * all);
   to->E = to->A + 9 * LANES * (int64_t)to->wide;
@@ -197,17 +198,18 @@ static void forget_room(symancf_room *r)
 }
 
 /* E of the facet of point l and, before `spots`, where the vectors stand; returns how many there are. */
-static int beside_of(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b, int l,
+static int beside_of(const symancf_assembler *assembler, const symancf_term *t, const symancf_batch *b, int l,
                      symancf_normals *normals, const symancf_room *room, symancf_spot *spots)
 {
-  const symancf_feet *c = t->feet;
-  const int f = b->facet[l], patch = c->patch[b->point[l]], nf = c->types.functions;
+  const symancf_closest_points *c = t->closest_points;
+  const int f = b->facet[l], element = c->element[b->point[l]], nf = c->types.functions;
   const symancf_basis *s = basis_of(&c->types, f);
   const int32_t *offset = c->offset + (int64_t)f * nf, *number = c->normal + 4 * (int64_t)f;
   int n = 0;
-  if (normals->patch != patch) {
-    normals->patch = patch;
-    for (int k = 0; k < vertices_of(t, patch); k++) normals->at[t->vertices[t->vertex_start[patch] + k]] = k;
+  if (normals->element != element) {
+    normals->element = element;
+    for (int k = 0; k < vertices_of(t, element); k++)
+      normals->at[t->vertices[t->vertex_start[element] + k]] = k;
   }
   for (int i = 0; i < s->functions; i++) room->column[offset[i]] = room->beside + i;
   for (int v = 0; v < s->corners; v++)
@@ -216,7 +218,7 @@ static int beside_of(const symancf_plan *plan, const symancf_term *t, const syma
       if (room->column[at] >= 0) continue;
       n++;
       room->column[at] = room->beside - n;
-      spots[-n] = spot_of(plan, t, patch, at, normals->at[c->turn_vertex[k]]);
+      spots[-n] = spot_of(assembler, t, element, at, normals->at[c->turn_vertex[k]]);
     }
   const int first = (3 * (room->beside - n)) / 8 * 8;
   for (int k = 0; k < 3 * s->corners; k++)
@@ -235,8 +237,8 @@ static int beside_of(const symancf_plan *plan, const symancf_term *t, const syma
 static void turn_columns(const symancf_term *t, const symancf_batch *b, int l, const v8 *h, int n,
                          const symancf_room *room)
 {
-  const symancf_feet *c = t->feet;
-  const symancf_foot *o = b->foot + l;
+  const symancf_closest_points *c = t->closest_points;
+  const symancf_closest_point *o = b->closest + l;
   const int first = (3 * (room->beside - n)) / 8 * 8, turned = room->turned, split = 3 * room->beside;
   double N[4], *A = room->A + 9 * (int64_t)room->wide * l;
   const int corners = corners_at(c, b->facet[l], o->xi, N);
@@ -247,7 +249,7 @@ static void turn_columns(const symancf_term *t, const symancf_batch *b, int l, c
       *(vec *)(room->G + a * turned + k) = sum;
     }
   for (int j = 0; j < 9; j++, A += room->wide) {
-    double Z[3], *foot = A + 3 * c->vectors;
+    double Z[3], *closest = A + 3 * c->vectors;
     for (int k = 0; k < 3; k++) Z[k] = h[packed(t, j, c->turn + k)][l];
     const double along = dot3(Z, o->n);
     for (int k = 0; k < 3; k++) Z[k] = (Z[k] - along * o->n[k]) / o->length;
@@ -255,13 +257,13 @@ static void turn_columns(const symancf_term *t, const symancf_batch *b, int l, c
       const double *G = room->G + k;
       const vec sum = Z[0] * *(const vec *)G + Z[1] * *(const vec *)(G + turned) + Z[2] * *(const vec *)(G + 2 * turned);
       if (k < split) *(vec *)(A + k) = sum;
-      else *(vec_anywhere *)(foot + k) += sum;
+      else *(vec_anywhere *)(closest + k) += sum;
     }
   }
 }
 
 /* rows = sum B^T A, of vector i of the points that `l` leads, from column `first` to `end`. */
-static void rows_of(const symancf_batch *b, const int *leader, int l, const symancf_part *p, int foot,
+static void rows_of(const symancf_batch *b, const int *leader, int l, const symancf_part *p, int closest,
                     const symancf_room *room, int first, int end)
 {
   const int wide = room->wide;
@@ -276,18 +278,18 @@ static void rows_of(const symancf_batch *b, const int *leader, int l, const syma
   for (int k = first; k < end; k += SYMANCF_WIDTH) {
     vec sum[3] = {{0}};
     for (int q = 0; q < n; q++)
-      for (int m = 0; m < (foot ? 3 : 1); m++)
+      for (int m = 0; m < (closest ? 3 : 1); m++)
         for (int a = 0; a < 3; a++) sum[a] += w[q][m] * *(const vec *)(A[q] + (3 * m + a) * wide + k);
     for (int a = 0; a < 3; a++) *(vec *)(room->rows + a * wide + k) = sum[a];
   }
 }
 
 /* H B of the n vectors of 8 points: room->T, then room->A of each. */
-static void columns_of(const symancf_plan *plan, const symancf_term *t, const symancf_part *part, int n,
-                       const v8 *h, const symancf_room *room)
+static void columns_of(const symancf_assembler *assembler, const symancf_term *t,
+                       const symancf_part *part, int n, const v8 *h, const symancf_room *room)
 {
-  const symancf_feet *c = t->feet;
-  const int wide = 3 * n, rates = plan->rate_factor && c->rate >= 0;
+  const symancf_closest_points *c = t->closest_points;
+  const int wide = 3 * n, rates = assembler->rate_factor && c->rate >= 0;
   v8 *T = room->T;
   for (int j = 0; j < 9; j++)
     for (int a = 0; a < 3; a++) {
@@ -309,11 +311,11 @@ static void columns_of(const symancf_plan *plan, const symancf_term *t, const sy
 /*
  * Add the matrices of the points of a batch that are not at rest: H [m][m] rows, forces P [m] rows.
  */
-static void add_blocks(const symancf_plan *plan, const symancf_term *t, const symancf_batch *b,
+static void add_blocks(const symancf_assembler *assembler, const symancf_term *t, const symancf_batch *b,
                        const double *P, const double *H, symancf_normals *normals, const symancf_room *room,
                        int32_t *cleared)
 {
-  const symancf_feet *c = t->feet;
+  const symancf_closest_points *c = t->closest_points;
   const v8 *h = (const v8 *)H;
   symancf_part part[MOST_VECTORS];
   symancf_spot *spots = room->spots + room->beside;
@@ -324,25 +326,25 @@ static void add_blocks(const symancf_plan *plan, const symancf_term *t, const sy
     leader[l] = 0;
     while (!on_the_same(c, b, leader[l], l)) leader[l]++;
     if (leader[l] != l) acts[leader[l]] |= acts[l];
-    clear_for(plan, t, c->patch[b->point[l]], 1, cleared);
+    clear_for(assembler, t, c->element[b->point[l]], 1, cleared);
   }
-  columns_of(plan, t, part, parts_of(plan, t, b, part), h, room);
+  columns_of(assembler, t, part, parts_of(assembler, t, b, part), h, room);
   for (int l = 0; l < b->n; l++) {
     if (leader[l] != l || !acts[l]) continue;
-    const int patch = c->patch[b->point[l]], n = spots_of(plan, t, b, l, spots);
-    const int turns = *c->holds ? 0 : beside_of(plan, t, b, l, normals, room, spots);
+    const int element = c->element[b->point[l]], n = spots_of(assembler, t, b, l, spots);
+    const int turns = *c->holds ? 0 : beside_of(assembler, t, b, l, normals, room, spots);
     const int first = 3 * (room->beside - turns), end = 3 * (room->beside + n);
     for (int q = l; q < b->n && !*c->holds; q++)
       if (leader[q] == l) turn_columns(t, b, q, h, turns, room);
     const int rows = c->vectors + c->types.functions; /* there are none along t */
     for (int i = 0; i <= rows; i++) {
       if (i < rows && spots[i].own) {
-        const int64_t pair = t->pair_start[patch] + (int64_t)spots[i].vertex * vertices_of(t, patch);
-        places_of(plan, spots + i, spots - turns, turns + n, t->positions + pair, room->to[i % 2]);
+        const int64_t pair = t->pair_start[element] + (int64_t)spots[i].vertex * vertices_of(t, element);
+        places_of(assembler, spots + i, spots - turns, turns + n, t->positions + pair, room->to[i % 2]);
       }
       if (!i || !spots[i - 1].own) continue; /* while the places of the next vector come to the cache */
       rows_of(b, leader, l, part + i - 1, i > c->vectors, room, first / 8 * 8, end);
-      add_rows(plan, spots - turns, turns + n, room->wide, room->to[(i - 1) % 2], room->rows + first);
+      add_rows(assembler, spots - turns, turns + n, room->wide, room->to[(i - 1) % 2], room->rows + first);
     }
   }
 }

@@ -6,7 +6,7 @@
  * vector. The last of them, such as slopes, are mapped to the parameters of the cell, element
  * slopes = map . nodal slopes; the forces on them go back through the transposed maps.
  *
- * Of other cells a map of the whole cell makes the coefficients, see whole.h.
+ * Of other cells a map of the whole cell makes the coefficients, see cell_maps.h.
  *
  * Behind the coefficient vectors of its corners a cell may have scalars, coordinates of other
  * vertices (a pressure that many cells share): the components of further vectors, filled with zeros.
@@ -15,10 +15,10 @@
 #define SYMANCF_CELLS_H
 
 #include "lanes.h"
-#include "plan.h"
+#include "assembler.h"
 #include "roundoff.h"
 #include "tiles.h"
-#include "whole.h"
+#include "cell_maps.h"
 
 INLINE void map_corner(const v8 *restrict map, const int ns, const int transposed, v8 *restrict s)
 {
@@ -149,17 +149,17 @@ static inline place find_place(const symancf_term *t, int cell, int number)
 }
 
 /* Add a value to the matrix at two coordinates of a cell. */
-static inline void add_entry(const symancf_plan *plan, const symancf_term *t, int cell, place i,
+static inline void add_entry(const symancf_assembler *assembler, const symancf_term *t, int cell, place i,
                              place j, double value)
 {
-  const int32_t row = plan->row[i.coordinate], column = plan->rank_in_vertex[j.coordinate];
+  const int32_t row = assembler->row[i.coordinate], column = assembler->rank_in_vertex[j.coordinate];
   if (row < 0 || column < 0) return;
   const int32_t *positions = t->positions + t->pair_start[cell];
-  row_values(plan, row, positions[i.vertex * vertices_of(t, cell) + j.vertex])[column] += value;
+  row_values(assembler, row, positions[i.vertex * vertices_of(t, cell) + j.vertex])[column] += value;
 }
 
 /* Add the columns of the scalars of 8 cells, and their rows; `line` is scratch for one of them. */
-static void scatter_scalars(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+static void scatter_scalars(const symancf_assembler *assembler, const symancf_term *t, int first, int lanes,
                             const double *K, double *line)
 {
   const int n = coefficients(t), nodal = 3 * t->corners * t->vectors;
@@ -176,7 +176,7 @@ static void scatter_scalars(const symancf_plan *plan, const symancf_term *t, int
         const place at = find_place(t, first + l, s);
         for (int i = 0; i < (turn ? nodal : nodal + t->scalars); i++) {
           const place other = find_place(t, first + l, i);
-          add_entry(plan, t, first + l, turn ? at : other, turn ? other : at, line[i * LANES + l]);
+          add_entry(assembler, t, first + l, turn ? at : other, turn ? other : at, line[i * LANES + l]);
         }
       }
     }
@@ -187,21 +187,21 @@ static void scatter_scalars(const symancf_plan *plan, const symancf_term *t, int
  * d rate / d coordinate, the same for all coordinates of cells: then derivatives by u are total. (What
  * has scalars, too, is asked along given rates, c = 0.)
  */
-static void gather_rates(const symancf_plan *plan, const symancf_term *t, int batch,
+static void gather_rates(const symancf_assembler *assembler, const symancf_term *t, int batch,
                          const double *restrict u, double *restrict own, double *restrict w)
 {
   const int rows = 3 * kernel_coefficients(t);
   const double c = t->uniform[t->rates];
-  if (plan->rate) gather(t, batch, plan->rate, own, w);
+  if (assembler->rate) gather(t, batch, assembler->rate, own, w);
   else memset(w, 0, (size_t)(rows * LANES) * sizeof(double));
   for (int k = 0; k < rows * LANES; k++) w[k] -= c * u[k];
 }
 
-static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
+static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, int what, const double *x,
                      const double *v, double *f, double *energies, double *work, int32_t *cleared)
 {
   const int rows = 3 * widest(t);
-  int32_t piece = 0;
+  int32_t form = 0;
   double *u = work, *X = u + rows * LANES, *e = X + (t->rates < 0 ? 1 : 2) * rows * LANES,
          *w = e + rows * LANES, *own = w + rows * LANES, *K = own + rows * LANES + corner_size(t);
   corner (*corners)[LANES] = (corner (*)[LANES])(own + rows * LANES);
@@ -209,18 +209,18 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
   const int64_t forces = 3 * n * LANES;
   int64_t bad = 0;
   if (t->rates >= 0)
-    t->uniform[t->rates] = plan->rate_factor ? plan->rate_factor[t->blocks[0]] : 0.0;
+    t->uniform[t->rates] = assembler->rate_factor ? assembler->rate_factor[t->blocks[0]] : 0.0;
   for (int batch = 0; batch * LANES < t->n; batch++) {
     const int first = batch * LANES, lanes = t->n - first < LANES ? t->n - first : LANES;
     const double *cell = t->cell + (int64_t)batch * t->cell_rows * LANES;
     gather(t, batch, x, own, u);
-    gather(t, batch, plan->reference, own, X);
-    if (t->rates >= 0) gather_rates(plan, t, batch, u, own, X + 3 * kernel_coefficients(t) * LANES);
+    gather(t, batch, assembler->reference, own, X);
+    if (t->rates >= 0) gather_rates(assembler, t, batch, u, own, X + 3 * kernel_coefficients(t) * LANES);
     if (what == ENERGY) {
       double W[LANES] __attribute__((aligned(64)));
       bad += t->energy(lanes, t->uniform, cell, X, u, W);
       disturb(W, LANES);
-      add_energies(t, first, lanes, W, &piece, energies);
+      add_energies(t, first, lanes, W, &form, energies);
     } else if (what == RESIDUAL || (what == TANGENT && !t->has_tangent)) {
       bad += t->residual(lanes, t->uniform, cell, X, u, e);
       disturb(e, forces);
@@ -239,10 +239,10 @@ static int64_t cells(const symancf_plan *plan, const symancf_term *t, int what, 
       disturb(e, forces);
       disturb(K, 9 * blocks * LANES);
       scatter_vector(t, batch, own, e, f);
-      clear_for(plan, t, first, lanes, cleared);
-      if (t->functions) scatter_whole(plan, t, first, lanes, nodal_matrix(t, batch, K), corners);
-      else scatter_matrix(plan, t, first, lanes, K, corners);
-      if (t->scalars) scatter_scalars(plan, t, first, lanes, K, w);
+      clear_for(assembler, t, first, lanes, cleared);
+      if (t->functions) scatter_whole(assembler, t, first, lanes, nodal_matrix(t, batch, K), corners);
+      else scatter_matrix(assembler, t, first, lanes, K, corners);
+      if (t->scalars) scatter_scalars(assembler, t, first, lanes, K, w);
     } else {
       gather(t, batch, v, own, w);
       bad += t->product(lanes, t->uniform, cell, X, u, w, e);

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
     from ..mesh import Mesh
     from ..mesh.partition import Topology
+    from .assembler import Assembler
     from .memory import Memory
-    from .plan import Plan
     from .resolved import Resolved
     from .revisions import HoldsVectors
 
 
 Bound = TypeVar("Bound")
-Known = TypeVar("Known", bound="Configuration")
+Configured = TypeVar("Configured", bound="Configuration")
 Known_co = TypeVar("Known_co", bound="Configuration", covariant=True)
 T = TypeVar("T")
 R = TypeVar("R")
@@ -279,8 +279,8 @@ class Layout:
 
         Collective.
         """
-        known: Bound | None = self._bindings.get(item)
-        return self.register(item, item.bind(self)) if known is None else known
+        binding: Bound | None = self._bindings.get(item)
+        return self.register(item, item.bind(self)) if binding is None else binding
 
     def register(self, item: Binds[Bound], binding: Bound) -> Bound:
         """Know a binding from here on; for one whose parts ask for it before it is complete."""
@@ -313,10 +313,10 @@ class Layout:
         points, bases = np.zeros((len(ids), 3)), np.fromiter(self._bases.values(), dtype=np.int64)
         of = np.searchsorted(bases, ids, side="right") - 1
         of[(ids < 0) | (ids >= self.mesh_points)] = len(bases)
-        asked = np.bincount(of, minlength=len(bases))[: len(bases)] > 0
+        needed = np.bincount(of, minlength=len(bases))[: len(bases)] > 0
         if self.comm.size > 1:
-            asked = reduced(self.comm, asked, MPI.LOR)
-        for k in np.flatnonzero(asked).tolist():
+            needed = reduced(self.comm, needed, MPI.LOR)
+        for k in np.flatnonzero(needed).tolist():
             inside = of == k
             points[inside] = self._meshes[k].fetch_points(ids[inside] - bases[k])
         return points
@@ -342,8 +342,8 @@ class Configuration(ABC):
     time : of the state [s].
     stiffness, scale : of the multipliers: a multiplier times `stiffness` is a force; the same as
         a function of time, one for all kernels.
-    memory, plan : what laws remember from one step to the next, and the kernels; after all pieces
-        are made.
+    memory, assembler : what laws remember from one step to the next, and the kernels; after all
+        forms are made.
     once : warnings that were told; in the calls of a problem, that one's.
     reviewing : whether lists are asked for with a solution, not with the state that a step begins
         with.
@@ -355,7 +355,7 @@ class Configuration(ABC):
     reference: Array
     state: Array
     memory: Memory
-    plan: Plan
+    assembler: Assembler
 
     def __init__(self, layout: Layout, mirrors: Sequence[Any] = ()) -> None:
         self.comm, self.layout, self.mirrors = layout.comm, layout, mirrors
@@ -410,8 +410,8 @@ class Configuration(ABC):
         ParameterError
         """
         with together(self.comm):
-            for name, given in vectors.items():
-                vector, size = np.asarray(given), self.numbering.coordinates
+            for name, argument in vectors.items():
+                vector, size = np.asarray(argument), self.numbering.coordinates
                 if vector.shape != (size,) or vector.dtype != float:
                     raise ParameterError(
                         f"system.{name} is an array of {vector.dtype} of the shape {vector.shape}: "
@@ -455,8 +455,8 @@ class Configuration(ABC):
         there = np.array([holder() is not None for holder in self._holders], dtype=np.int8)
         there = reduced(self.comm, there, MPI.MIN)
         self._holders = [h for h, alive in zip(self._holders, there, strict=True) if alive]
-        found = [holder() for holder in self._holders]
-        return [holder for holder in found if holder is not None]
+        items = [holder() for holder in self._holders]
+        return [holder for holder in items if holder is not None]
 
     def hold(self, numbers: Ints) -> None:
         """Have some vertices, by their global numbers, on this rank (collective)."""
@@ -467,7 +467,7 @@ class Configuration(ABC):
 
     def numbers(self, ids: Ints) -> Ints:
         """Return the global numbers of vertices, by ids that all ranks give alike (collective)."""
-        found = np.full(ids.shape, -1, dtype=np.int64)
+        result = np.full(ids.shape, -1, dtype=np.int64)
         topology = self.topology
         if topology.n_owned:
             own = topology.vertex_ids[: topology.n_owned]
@@ -475,8 +475,8 @@ class Configuration(ABC):
             order = order[order < topology.n_owned]
             near = order[np.minimum(np.searchsorted(own, ids, sorter=order), len(order) - 1)]
             there = own[near] == ids
-            found[there] = topology.numbers[near[there]]
-        return reduced(self.comm, found, MPI.MAX)
+            result[there] = topology.numbers[near[there]]
+        return reduced(self.comm, result, MPI.MAX)
 
     def everywhere(self, place: Placed, jets: Sequence[str]) -> list[JetRows]:
         """Return jets of places as `rows_of` does, on every rank (collective).
@@ -484,7 +484,7 @@ class Configuration(ABC):
         Their coordinates are (block, number within it) as block + blocks * number: local offsets
         differ between ranks.
         """
-        numbering, found = self.numbering, []
+        numbering, jet_rows = self.numbering, []
         for rows in self.rows_of(place, jets):
             block = numbering.block_of[rows.coordinate].astype(np.int64)
             start = np.zeros_like(block)
@@ -493,8 +493,8 @@ class Configuration(ABC):
                 start[chosen] = numbering.offset[numbering.vertex_of[rows.coordinate[chosen]], b]
             within = (rows.coordinate - start) * len(numbering.blocks) + block
             parts = self.comm.allgather(tuple(rows._replace(coordinate=within)))
-            found.append(JetRows(*(np.concatenate(part) for part in zip(*parts, strict=True))))
-        return found
+            jet_rows.append(JetRows(*(np.concatenate(part) for part in zip(*parts, strict=True))))
+        return jet_rows
 
     def refresh(self) -> None:
         """Bring what is in the room up to date in all local vectors (collective).
@@ -542,7 +542,7 @@ class Configuration(ABC):
         return max(float(body.extent), 2.0 * self._reach[id(body)]) or 1.0
 
     @property
-    def _discrete(self: Known) -> Known:
+    def _discrete(self: Configured) -> Configured:
         """Itself: `discrete_system` takes it for the system above it."""
         return self
 
@@ -586,7 +586,7 @@ class Configuration(ABC):
         The numbers of places in the rows are those within all K.
         """
         places = place.resolve(self.layout, follows=True).everywhere(self.comm)
-        found: list[JetRows] = []
+        jet_rows: list[JetRows] = []
         with together(self.comm):
             if self.numbering.owned_vertices:
                 ids = self.topology.vertex_ids
@@ -598,15 +598,15 @@ class Configuration(ABC):
                 here, vertices = places.take(mine), local[mine].astype(np.int32)
                 for jet in jets:
                     rows = place.rows(self, here, vertices, jet)
-                    found.append(rows._replace(place=mine[rows.place]))
-        return found
+                    jet_rows.append(rows._replace(place=mine[rows.place]))
+        return jet_rows
 
     def evaluate(self, place: Placed, jets: Sequence[tuple[str, Array]]) -> list[Array]:
         """Return jets of local vectors at places, each (K, 3), on every rank (collective)."""
         place.travel(self, self.time)
-        found = self.rows_of(place, [jet for jet, _ in jets])
+        jet_rows = self.rows_of(place, [jet for jet, _ in jets])
         values = np.zeros((len(jets), place.resolve(self.layout, follows=True).total, 3))
-        for number, rows in enumerate(found):
+        for number, rows in enumerate(jet_rows):
             vector = jets[number][1]
             at = rows.place, rows.component
             np.add.at(values[number], at, rows.value * vector[rows.coordinate])
@@ -622,20 +622,20 @@ class Discretised(Protocol[Known_co]):
         """The numbered coordinates on this rank."""
 
 
-def discrete_system(who: str, given: Discretised[Known]) -> Known:
+def discrete_system(who: str, system: Discretised[Configured]) -> Configured:
     """Return what is below the system that the user gave.
 
     Raises
     ------
     ParameterError : it is no system.
     """
-    if not isinstance(getattr(given, "_discrete", None), Configuration):
+    if not isinstance(getattr(system, "_discrete", None), Configuration):
         raise ParameterError(
-            f"{who}: system is {label(given)}: give the system that it is in, sa.System(...)",
+            f"{who}: system is {label(system)}: give the system that it is in, sa.System(...)",
             asked="system",
-            given=given,
+            given=system,
         )
-    return given._discrete
+    return system._discrete
 
 
 class InstantResult:
@@ -663,13 +663,13 @@ def in_system(
 
     @wraps(method)
     def called(
-        item: T, system: Discretised[Configuration], /, *given: P.args, **named: P.kwargs
+        item: T, system: Discretised[Configuration], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         who: str = (
             getattr(item, "_what", "")
             or getattr(item, "what", "")
             or getattr(item, "name", type(item).__name__)
         )
-        return method(item, discrete_system(who, system), *given, **named)
+        return method(item, discrete_system(who, system), *args, **kwargs)
 
     return called

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The discrete system: bodies and terms, distributed, numbered, turned into one plan of kernels."""
+"""The discrete system: bodies and terms, distributed, numbered, in one assembler of kernels."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..runtime.log import EVENTS
 from ..values.parameter import Parameter
 from . import protocol
 from .agreement import Common, require_agreement
+from .assembler import Assembler
 from .configuration import Configuration
 from .matrix import Matrix
 from .memory import Memory
 from .numbering import IDLE
-from .plan import Plan
 from .revisions import Change, Review, Standing, Verdict
 from .state import ActiveSet, State, same_arrays
 from .unknowns import Unknowns
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .agreement import PlaceFunction
     from .configuration import Layout
-    from .piece import Piece
+    from .form import Form
     from .state import StateVariable
 
 
@@ -65,7 +65,7 @@ class DiscreteSystem(Configuration):
     state : local vector of all displacements (positions and slopes) and multipliers, the
         present solution; fixed coordinates and ghosts included.
     reference : local vector of the reference configuration.
-    numbering, topology, plan, pieces : see their classes.
+    numbering, topology, assembler, forms : see their classes.
     memory : internal variables of laws, from one step to the next.
     state_variables : numbers of terms that belong to the state.
     stiffness : scale of the multipliers: a multiplier times `stiffness` is a force.
@@ -77,7 +77,7 @@ class DiscreteSystem(Configuration):
     def __init__(
         self,
         layout: Layout,
-        find_redundant: Callable[[Configuration, Sequence[Piece]], Redundant],
+        find_redundant: Callable[[Configuration, Sequence[Form]], Redundant],
     ) -> None:
         self._of_bodies: list[protocol.BodyBinding] = [layout.bind(b) for b in layout.bodies]
         of_terms: list[protocol.Binding] = [layout.bind(term) for term in layout.terms]
@@ -91,8 +91,8 @@ class DiscreteSystem(Configuration):
         for body in self._of_bodies:
             body.build_reference(self, self.supports)
         self._apply_supports(of_terms)
-        of_members = [item.pieces(self) for item in self._members]
-        self.pieces: list[Piece] = [piece for own in of_members for piece in own]
+        of_members = [item.forms(self) for item in self._members]
+        self.forms: list[Form] = [form for own in of_members for form in own]
         self._member_of_piece = np.repeat(np.arange(len(of_members)), [*map(len, of_members)])
         self._settling = protocol.having(self._members, protocol.Settles)
         revising = protocol.having(self._members, protocol.Revises)
@@ -105,13 +105,15 @@ class DiscreteSystem(Configuration):
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
         self._residuals: Array | None = None  # see `at_instants`
-        self.redundant = find_redundant(self, self.pieces)
+        self.redundant = find_redundant(self, self.forms)
         self._leave_out(self.redundant.left_out)
         self.state_variables = self._variables_of_members()
         self._first_variables = self.variables
-        self.memory = Memory(self.comm, self.pieces)
-        self.plan: Plan = Plan(self.pieces, self.numbering, self.reference, self.comm, self.memory)
-        self.memory.prepare(self.plan)
+        self.memory = Memory(self.comm, self.forms)
+        self.assembler: Assembler = Assembler(
+            self.forms, self.numbering, self.reference, self.comm, self.memory
+        )
+        self.memory.prepare(self.assembler)
         self._pattern: tuple[tuple[ActiveSet, ...], ...] = ()  # see `State`
         if self.memory.moves:  # before its entities do
             self._start_memory()
@@ -154,8 +156,10 @@ class DiscreteSystem(Configuration):
 
     def _prescribed(self) -> list[PlaceFunction]:
         """Return what supports and kernels were given that all ranks must agree on."""
-        found = [given for support in self.supports for given in support.given(self)]
-        return found + [given for piece in self.pieces for given in piece.given]
+        values = [
+            value for support in self.supports for value in support.prescribed_functions(self)
+        ]
+        return values + [value for form in self.forms for value in form.functions]
 
     def _require_fulfilled(self) -> None:
         """Raise where supports contradict a constraint that only they can fulfil."""
@@ -184,11 +188,11 @@ class DiscreteSystem(Configuration):
         state = self.state if state is None else state
         with together(self.comm):
             self.update(time)
-            given = [(support.offsets, support.course([time])[0]) for support in self.supports]
+            prescribed = [(support.offsets, support.course([time])[0]) for support in self.supports]
             trial = state.copy()
-            for places, values in given:
+            for places, values in prescribed:
                 trial[places] = values
-            for k, (places, values) in enumerate(given):
+            for k, (places, values) in enumerate(prescribed):
                 self._require_same(k, places, values, trial, time)
         self.require_agreement(time)
         state[:] = trial
@@ -224,8 +228,8 @@ class DiscreteSystem(Configuration):
     @cached_property
     def matrix(self) -> Matrix:
         """The tangent's storage; its pattern is built on first use (collective)."""
-        matrix = Matrix(self.comm, self.numbering, self.pieces)
-        self.plan.attach(matrix)
+        matrix = Matrix(self.comm, self.numbering, self.forms)
+        self.assembler.attach(matrix)
         self._pattern = tuple((entities,) for entities in self._entities())
         return matrix
 
@@ -256,13 +260,13 @@ class DiscreteSystem(Configuration):
         A spin moves what is deformed by another velocity. Rates of a motion, and those that the
         program has written, stay.
         """
-        known = self._first_rate is not None and np.array_equal(self._first_rate, self.rate)
-        if self.motion is None and self.comm.allreduce(known, op=MPI.LAND):
+        unchanged = self._first_rate is not None and np.array_equal(self._first_rate, self.rate)
+        if self.motion is None and self.comm.allreduce(unchanged, op=MPI.LAND):
             self._first_rate = self._initial_rate()
             self.rate[:] = self._first_rate
 
     @cached_property
-    def inertia(self) -> Plan:
+    def inertia(self) -> Assembler:
         """Kernels of the bodies' inertia: kinetic energy of rates, and M a (collective).
 
         Densities and sections are those of the last `update`. The tangent's storage has places
@@ -272,41 +276,43 @@ class DiscreteSystem(Configuration):
         ------
         ParameterError : no body has a mass.
         """
-        pieces = [
-            piece
+        forms = [
+            form
             for body in protocol.having(self._of_bodies, protocol.HasMass)
-            for piece in body.inertia(self)
+            for form in body.inertia(self)
         ]
-        if not pieces:
+        if not forms:
             names = ", ".join(repr(self.name(body)) for body in self.bodies)
             raise ParameterError(
                 f"no body has a mass ({names}): give rho=... to a body", asked="rho"
             )
-        plan = Plan(pieces, self.numbering, self.reference, self.comm)
+        assembler = Assembler(forms, self.numbering, self.reference, self.comm)
         with together(self.comm):
-            plan.update(self.time)
+            assembler.update(self.time)
         self.__dict__.pop("parameters", None)  # those of the mass, too
-        self._mass_changes = plan.changes
-        return plan
+        self._mass_changes = assembler.changes
+        return assembler
 
     @cached_property
     def parameters(self) -> list[Parameter]:
         """The `Parameter` objects that act on the system, each once; not those within functions."""
-        plans = [self.plan, *([self.inertia] if "inertia" in self.__dict__ else [])]
-        given: list[Any] = [value for plan in plans for value in plan.given]
-        given += [value for support in self.supports for value in support.values]
-        found = {}
-        for value in given:
+        assemblers = [self.assembler, *([self.inertia] if "inertia" in self.__dict__ else [])]
+        values: list[Any] = [
+            value for assembler in assemblers for value in assembler.uniform_values
+        ]
+        values += [value for support in self.supports for value in support.values]
+        parameters = {}
+        for value in values:
             while not isinstance(value, Parameter) and hasattr(value, "value"):  # a component
                 value = value.value
             if isinstance(value, Parameter):
-                found[id(value)] = value
-        return list(found.values())
+                parameters[id(value)] = value
+        return list(parameters.values())
 
     def place_mass(self) -> None:
         """Find the places of the mass in the tangent's storage, once (collective)."""
         if not self._mass_placed:
-            self.inertia.attach(self.matrix, self.matrix.add(self.inertia.pieces))
+            self.inertia.attach(self.matrix, self.matrix.add(self.inertia.forms))
             self._mass_placed = True
 
     def update(self, time: float) -> None:
@@ -314,12 +320,12 @@ class DiscreteSystem(Configuration):
 
         Raises
         ------
-        ParameterError : see `Plan.update`.
+        ParameterError : see `Assembler.update`.
         """
-        self.plan.update(time)
-        if not self.memory.known:
-            self.memory.start(self.plan, np.zeros_like(self.state))
-            self.plan.update(time)
+        self.assembler.update(time)
+        if not self.memory.initialised:
+            self.memory.start(self.assembler, np.zeros_like(self.state))
+            self.assembler.update(time)
         if self._mass_changes:
             self.inertia.update(time)
 
@@ -327,7 +333,7 @@ class DiscreteSystem(Configuration):
         """Raise on every rank where a value differs from rank to rank (collective)."""
         if self.comm.size > 1:
             others = self._common.values(time)
-            require_agreement(self.comm, self.plan.values, self.plan.names, time, others)
+            require_agreement(self.comm, self.assembler.values, self.assembler.names, time, others)
 
     def residual_at_solution(self) -> Array:
         """Return the residual of all coordinates at the present state (local vector).
@@ -367,14 +373,14 @@ class DiscreteSystem(Configuration):
             self.reviewing = False
             if rough:
                 return Review(Verdict.STANDS)
-            found = [(term.review(self), self.name(term)) for term in self._reviewing]
+            verdicts = [(term.review(self), self.name(term)) for term in self._reviewing]
         finally:
             self.reviewing = False
-        worst = max((verdict for verdict, _ in found), default=Verdict.STANDS)
-        return Review(worst, [name for verdict, name in found if verdict is worst])
+        worst = max((verdict for verdict, _ in verdicts), default=Verdict.STANDS)
+        return Review(worst, [name for verdict, name in verdicts if verdict is worst])
 
     def standing(self) -> dict[str, Standing] | None:
-        """Return by piece when solutions stand without a review, None: there have to be reviews."""
+        """Return by form when solutions stand without a review, None: there have to be reviews."""
         found: dict[str, Standing] = {}
         for term in self._reviewing:
             own = term.standing(self) if isinstance(term, protocol.ReviewsByMemory) else None
@@ -387,9 +393,9 @@ class DiscreteSystem(Configuration):
         """Tell whether a step is better begun with what terms hold (collective)."""
         return any([term.renews(self) for term in self._holding])
 
-    def hold_normals(self, held: bool, before: bool) -> float:
+    def hold_normals(self, frozen: bool, before: bool) -> float:
         """Let terms hold what follows the state, or no more; see `Holds` (collective)."""
-        return max([term.hold(self, held, before) for term in self._holding], default=0.0)
+        return max([term.hold(self, frozen, before) for term in self._holding], default=0.0)
 
     def _revised(self, time: float) -> list[str]:
         """Replace lists; return the names of the terms with other entities (collective)."""
@@ -397,8 +403,8 @@ class DiscreteSystem(Configuration):
             return []
         before = self._entities()
         with EVENTS["search"]:
-            found = [term.search(self, time) for term in self.changing]
-        changed = [change is not Change.NONE for change in found]
+            changes = [term.search(self, time) for term in self.changing]
+        changed = [change is not Change.NONE for change in changes]
         if any(changed):
             every = [*self._entities(), *before]
             self._hold_entities(zip([*self.changing] * 2, every, strict=True))
@@ -411,31 +417,31 @@ class DiscreteSystem(Configuration):
                 )
             self._tell_relisted(new, rebuilt)
         self.refresh()
-        pairs = zip(self.changing, found, strict=True)
+        pairs = zip(self.changing, changes, strict=True)
         return [self.name(term) for term, change in pairs if change is Change.OTHER]
 
     def _hold_entities(self, lists: Iterable[tuple[protocol.Revises, ActiveSet]]) -> None:
         """Have the vertices of lists of entities on the ranks that need them (collective)."""
         self.hold(np.concatenate([term.needed(self, entities) for term, entities in lists]))
 
-    def _renew(self, changed: Sequence[bool]) -> dict[Piece, Piece]:
-        """Replace pieces of terms that have `changed`; return the new by the old (collective)."""
-        new: dict[Piece, Piece] = {}
+    def _renew(self, changed: Sequence[bool]) -> dict[Form, Form]:
+        """Replace forms of terms that have `changed`; return the new by the old (collective)."""
+        new: dict[Form, Form] = {}
         for term, other in zip(self.changing, changed, strict=True):
             if other:
                 new |= term.renew(self)
         self.replace(new)
         return new
 
-    def replace(self, new: Mapping[Piece, Piece]) -> None:
-        """Take other pieces for present ones."""
-        self.pieces = [new.get(piece, piece) for piece in self.pieces]
+    def replace(self, new: Mapping[Form, Form]) -> None:
+        """Take other forms for present ones."""
+        self.forms = [new.get(form, form) for form in self.forms]
         self.memory.replace(new)
-        self.plan.replace(new)
+        self.assembler.replace(new)
         if "matrix" in self.__dict__:
             self.matrix.replace(new)
 
-    def _tell_relisted(self, new: Mapping[Piece, Piece], rebuilt: bool) -> None:
+    def _tell_relisted(self, new: Mapping[Form, Form], rebuilt: bool) -> None:
         for holder in self._living():
             holder.relisted(list(new.values()), rebuilt)
 
@@ -552,7 +558,7 @@ class DiscreteSystem(Configuration):
 
     def accept(self) -> None:
         """End a step at the present state: laws remember it (collective)."""
-        self.memory.accept(self.plan, self.state, self.time)
+        self.memory.accept(self.assembler, self.state, self.time)
 
     def forget(self) -> None:
         """Let laws remember nothing but their initial values (collective)."""
@@ -572,12 +578,12 @@ class DiscreteSystem(Configuration):
         if self.motion is not None:
             self.motion = None
             self.rate.fill(0.0)
-            self.plan.follow(None, None)
+            self.assembler.follow(None, None)
 
     def residual_at(self, state: Array) -> Array:
         """Return the residual of all coordinates at a state (local vector)."""
         f = np.zeros(self.numbering.coordinates)
-        self.plan.residual(state, f)
+        self.assembler.residual(state, f)
         return f
 
     def forces_of(self, term: protocol.Term) -> Array:
@@ -590,8 +596,8 @@ class DiscreteSystem(Configuration):
         f = np.zeros(self.numbering.coordinates)
         own = self.binding(term)
         number = next(k for k, member in enumerate(self._members) if member is own)
-        with self.plan.only(self._member_of_piece == number):
-            self.plan.residual(self.state, f)
+        with self.assembler.only(self._member_of_piece == number):
+            self.assembler.residual(self.state, f)
         return -f
 
     # ---- matrices -----------------------------------------------------------------------------

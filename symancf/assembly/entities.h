@@ -7,7 +7,7 @@
 #define SYMANCF_ENTITIES_H
 
 #include "lanes.h"
-#include "plan.h"
+#include "assembler.h"
 #include "roundoff.h"
 
 /* Let lanes beyond the last entity repeat it. */
@@ -34,13 +34,13 @@ static void jets(const symancf_term *t, int first, int lanes, const double *x, c
 }
 
 /* Change of the rate with its coordinate. */
-static inline double rate_factor(const symancf_plan *plan, int32_t coordinate)
+static inline double rate_factor(const symancf_assembler *assembler, int32_t coordinate)
 {
-  return plan->rate_factor ? plan->rate_factor[~coordinate] : 0.0;
+  return assembler->rate_factor ? assembler->rate_factor[~coordinate] : 0.0;
 }
 
 /* Jets in the direction v of the coordinates, their rates following by the rate factors. */
-static void directions(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+static void directions(const symancf_assembler *assembler, const symancf_term *t, int first, int lanes,
                        const double *v, double *g)
 {
   for (int k = 0; k < t->jets * LANES; k++) g[k] = 0.0;
@@ -48,7 +48,7 @@ static void directions(const symancf_plan *plan, const symancf_term *t, int firs
     const int entity = first + l;
     for (int32_t p = t->entry_start[entity]; p < t->entry_start[entity + 1]; p++) {
       const int32_t c = t->entry_coordinate[p];
-      const double value = c >= 0 ? v[c] : rate_factor(plan, c) * v[~c];
+      const double value = c >= 0 ? v[c] : rate_factor(assembler, c) * v[~c];
       g[t->entry_jet[p] * LANES + l] += t->entry_value[p] * value;
     }
   }
@@ -63,7 +63,7 @@ static inline int packed(const symancf_term *t, int j, int k)
 }
 
 /* matrix += B^T H B of one entity, H being a lane; first T = H B, then by rows of B^T. */
-static void add_matrix(const symancf_plan *plan, const symancf_term *t, int entity,
+static void add_matrix(const symancf_assembler *assembler, const symancf_term *t, int entity,
                        const double *restrict H, double *restrict work)
 {
   const int m = t->jets, first = t->column_start[entity], n = t->column_start[entity + 1] - first;
@@ -76,25 +76,25 @@ static void add_matrix(const symancf_plan *plan, const symancf_term *t, int enti
   memset(T, 0, (size_t)(m * n + n * n) * sizeof(double));
   for (int32_t q = start; q < end; q++) {
     const int32_t c = t->entry_coordinate[q];
-    const double value = t->entry_value[q] * (c >= 0 ? 1.0 : rate_factor(plan, c));
+    const double value = t->entry_value[q] * (c >= 0 ? 1.0 : rate_factor(assembler, c));
     const double *restrict column = h + t->entry_jet[q] * m;
     if (value == 0.0) continue;
     for (int j = 0; j < m; j++) T[j * n + t->entry_column[q]] += value * column[j];
   }
   for (int32_t p = start; p < end; p++) {
-    if (t->entry_coordinate[p] < 0 || plan->row[t->entry_coordinate[p]] < 0) continue;
+    if (t->entry_coordinate[p] < 0 || assembler->row[t->entry_coordinate[p]] < 0) continue;
     const double value = t->entry_value[p], *restrict row = T + t->entry_jet[p] * n;
     double *restrict to = K + t->entry_column[p] * n;
     for (int c = 0; c < n; c++) to[c] += value * row[c];
   }
   for (int r = 0; r < n; r++) {
-    const int32_t row = plan->row[t->column_coordinate[first + r]];
+    const int32_t row = assembler->row[t->column_coordinate[first + r]];
     if (row < 0) continue;
     const int32_t *position = positions + t->column_vertex[first + r] * corners;
     for (int c = 0; c < n; c++) {
-      const int32_t column = plan->rank_in_vertex[t->column_coordinate[first + c]];
+      const int32_t column = assembler->rank_in_vertex[t->column_coordinate[first + c]];
       if (column >= 0 && K[r * n + c] != 0.0)
-        row_values(plan, row, position[t->column_vertex[first + c]])[column] += K[r * n + c];
+        row_values(assembler, row, position[t->column_vertex[first + c]])[column] += K[r * n + c];
     }
   }
 }
@@ -110,24 +110,24 @@ static int idle(const symancf_term *t, int what, int lanes, const double *cell, 
   return 1;
 }
 
-static int64_t entities(const symancf_plan *plan, const symancf_term *t, int what, const double *x,
+static int64_t entities(const symancf_assembler *assembler, const symancf_term *t, int what, const double *x,
                         const double *v, double *f, double *energies, double *work,
                         int32_t *cleared)
 {
   const int m = t->jets;
   double *g = work, *d = g + m * LANES, *P = d + m * LANES, *H = P + m * LANES;
-  int32_t piece = 0;
+  int32_t form = 0;
   int64_t bad = 0;
   for (int first = 0; first < t->n; first += LANES) {
     const int lanes = t->n - first < LANES ? t->n - first : LANES;
     const double *cell = t->cell + (int64_t)(first / LANES) * t->cell_rows * LANES;
     const int matrix = what == TANGENT && t->has_tangent;
-    jets(t, first, lanes, x, plan->rate, g);
+    jets(t, first, lanes, x, assembler->rate, g);
     if (idle(t, what, lanes, cell, g, P)) continue;
     if (what == ENERGY) {
       bad += t->energy(lanes, t->uniform, cell, NULL, g, P);
       disturb(P, LANES);
-      add_energies(t, first, lanes, P, &piece, energies);
+      add_energies(t, first, lanes, P, &form, energies);
       continue;
     }
     if (tabulates(what)) {
@@ -137,7 +137,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
       continue;
     }
     if (what == PRODUCT) {
-      directions(plan, t, first, lanes, v, d);
+      directions(assembler, t, first, lanes, v, d);
       bad += t->product(lanes, t->uniform, cell, NULL, g, d, P);
     } else if (what == PARAMETER) {
       const double *rate = t->cell_rate + (int64_t)(first / LANES) * t->cell_rows * LANES;
@@ -145,7 +145,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
     } else if (matrix) {
       bad += t->tangent(lanes, t->uniform, cell, NULL, g, P, H);
       disturb(H, (int64_t)m * m * LANES);
-      clear_for(plan, t, first, lanes, cleared);
+      clear_for(assembler, t, first, lanes, cleared);
     } else {
       bad += t->residual(lanes, t->uniform, cell, NULL, g, P);
     }
@@ -156,7 +156,7 @@ static int64_t entities(const symancf_plan *plan, const symancf_term *t, int wha
       for (int32_t p = start; p < end; p++)
         if (t->entry_coordinate[p] >= 0)
           f[t->entry_coordinate[p]] += t->entry_value[p] * P[t->entry_jet[p] * LANES + l];
-      if (matrix) add_matrix(plan, t, entity, H + l, H + m * m * LANES);
+      if (matrix) add_matrix(assembler, t, entity, H + l, H + m * m * LANES);
     }
   }
   return bad;

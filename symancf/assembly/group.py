@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pieces of one kernel as one term of C: their entities stand one after the other in the lanes.
+"""Forms of one kernel as one term of C: their entities stand one after the other in the lanes.
 
 A kernel works on eight entities at a time. A hundred joints of one place each would leave seven of
-eight lanes idle; together they are thirteen batches. What differs from piece to piece is in rows
-of the entities' own parameters, `Piece.cell`; slots of the kernel's uniform parameters must have
-the same source in all pieces of a group: one number, Parameter or function.
+eight lanes idle; together they are thirteen batches. What differs from form to form is in rows
+of the entities' own parameters, `Form.cell`; slots of the kernel's uniform parameters must have
+the same source in all forms of a group: one number, Parameter or function.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from ..arrays import Array, Integers, Ints, Ints32, address
 from ..runtime.jit import Kernel, aligned, batches, declare
-from .feet import types_of
-from .piece import CellEntities, Feet, Jets, Piece
+from .closest_points import types_of
+from .form import CellEntities, ClosestPoints, Form, Jets
 from .structures import LANES, Opposite, Term
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", bound=np.generic)
 
-FULL_LANES = 64  # a piece of as many entities fills its lanes on its own
+FULL_LANES = 64  # a form of as many entities fills its lanes on its own
 
 
 def source(value: Value | None) -> Hashable:
@@ -39,55 +39,55 @@ def source(value: Value | None) -> Hashable:
     return (id(value),)
 
 
-def grouped(pieces: Sequence[Piece]) -> list[list[int]]:
-    """Return the numbers of the pieces that are evaluated together, by the first of each group."""
-    found: dict[Hashable, list[int]] = {}
-    for number, piece in enumerate(pieces):
-        alone = piece.size >= FULL_LANES or isinstance(piece.entities, Feet)
-        found.setdefault(number if alone else _kind(piece), []).append(number)
-    return list(found.values())
+def grouped(forms: Sequence[Form]) -> list[list[int]]:
+    """Return the numbers of the forms that are evaluated together, by the first of each group."""
+    groups: dict[Hashable, list[int]] = {}
+    for number, form in enumerate(forms):
+        alone = form.size >= FULL_LANES or isinstance(form.entities, ClosestPoints)
+        groups.setdefault(number if alone else _kind(form), []).append(number)
+    return list(groups.values())
 
 
-def _kind(piece: Piece) -> tuple[Hashable, ...]:
-    kernel, entities = piece.kernel, piece.entities
+def _kind(form: Form) -> tuple[Hashable, ...]:
+    kernel, entities = form.kernel, form.entities
     layout: tuple[Hashable, ...] = ()
     if isinstance(entities, CellEntities):
         shapes = entities.blocks.shape[1:], entities.maps.shape[1:], entities.scalars.shape[1:]
-        layout = *shapes, entities.widths, id(entities.whole)
-    sources = (source(piece.uniform.get(name)) for name in kernel.uniform)
-    return id(kernel), piece.role, piece.growing, piece.compact, *layout, *sources
+        layout = *shapes, entities.widths, id(entities.cell_map)
+    sources = (source(form.uniform.get(name)) for name in kernel.uniform)
+    return id(kernel), form.role, form.growing, form.compact, *layout, *sources
 
 
-def parameters(piece: Piece) -> list[str]:
-    """Return the parameters of a piece that have one value for all of its entities."""
-    return [*piece.kernel.uniform, *(piece.kernel.cell[row] for row in _rows(piece))]
+def parameters(form: Form) -> list[str]:
+    """Return the parameters of a form that have one value for all of its entities."""
+    return [*form.kernel.uniform, *(form.kernel.cell[row] for row in _rows(form))]
 
 
-def _rows(piece: Piece) -> list[int]:
-    """Return the rows of `Piece.cell` that one value fills."""
-    return [row for row, name in enumerate(piece.kernel.cell) if name in piece.uniform]
+def _rows(form: Form) -> list[int]:
+    """Return the rows of `Form.cell` that one value fills."""
+    return [row for row, name in enumerate(form.kernel.cell) if name in form.uniform]
 
 
 class Group:
-    """The arrays of some pieces of a plan that their term of C points to.
+    """The arrays of some forms of an assembler that their term of C points to.
 
     Parameters
     ----------
-    pieces : number and piece of each.
-    first : where the values of each piece of the plan begin among those of all.
+    forms : number and form of each.
+    first : where the values of each form of the assembler begin among those of all.
     coordinates : their number on this rank.
     most : coefficient vectors of a node.
     """
 
     def __init__(
         self,
-        pieces: Mapping[int, Piece],
+        forms: Mapping[int, Form],
         first: Ints,
         coordinates: int,
         most: int,
     ) -> None:
-        self.numbers, own = list(pieces), list(pieces.values())
-        kernel, sizes = own[0].kernel, [piece.size for piece in own]
+        self.numbers, own = list(forms), list(forms.values())
+        kernel, sizes = own[0].kernel, [form.size for form in own]
         self.size = sum(sizes)
         self._arrays: list[npt.NDArray[np.generic]] = []
         self._end = np.cumsum(sizes)
@@ -96,8 +96,8 @@ class Group:
             compact=own[0].compact,
             n=self.size,
             cell_rows=len(kernel.cell),
-            piece_end=self._hold(self._end, np.int32),
-            piece=self._hold(self.numbers, np.int32),
+            form_end=self._hold(self._end, np.int32),
+            form=self._hold(self.numbers, np.int32),
             owned=self._hold(_joined([p.owned for p in own]), np.uint8),
             vertex_start=self._hold(_starts([p.vertex_start for p in own]), np.int32),
             vertices=self._hold(_joined([p.vertices.ravel() for p in own]), np.int32),
@@ -107,13 +107,13 @@ class Group:
         self._uniform = aligned((max(1, len(kernel.uniform)),))
         self._cell = batches(_joined([p.cell.reshape(p.size, len(kernel.cell)) for p in own]))
         self.term.uniform, self.term.cell = address(self._uniform), address(self._cell)
-        entities = [piece.entities for piece in own]
+        entities = [form.entities for form in own]
         cells = [e for e in entities if isinstance(e, CellEntities)]
         if cells:
             self._take_cells(own[0].name, cells, most)
-        elif isinstance(own[0].entities, Feet):
+        elif isinstance(own[0].entities, ClosestPoints):
             vertices = 1 + int(own[0].vertices.max(initial=-1))
-            self._take_feet(kernel, own[0].entities, vertices)
+            self._take_closest_points(kernel, own[0].entities, vertices)
         else:
             jets = [e for e in entities if isinstance(e, Jets)]
             self.term.jets = kernel.rows
@@ -121,11 +121,11 @@ class Group:
         self._place(own, first)
 
     def _hold(self, values: npt.ArrayLike, dtype: npt.DTypeLike) -> int:
-        held = np.ascontiguousarray(values, dtype=dtype)
-        if held.size == 0:
-            held = np.zeros(8, dtype=dtype)
-        self._arrays.append(held)
-        return address(held)
+        array = np.ascontiguousarray(values, dtype=dtype)
+        if array.size == 0:
+            array = np.zeros(8, dtype=dtype)
+        self._arrays.append(array)
+        return address(array)
 
     def _use(self, kernel: Kernel) -> None:
         self.term.symmetric, self.term.has_tangent = kernel.symmetric, kernel.has_tangent
@@ -134,8 +134,8 @@ class Group:
 
     def _take_cells(self, name: str, cells: list[CellEntities], most: int) -> None:
         blocks, maps = _joined([c.blocks for c in cells]), _joined([c.maps for c in cells])
-        widths, whole = cells[0].widths, cells[0].whole
-        mapped = 0 if whole else maps.shape[2]
+        widths, cell_map = cells[0].widths, cells[0].cell_map
+        mapped = 0 if cell_map else maps.shape[2]
         vectors = sum(widths)
         if vectors > most or mapped > vectors or blocks.shape[2] != len(widths):
             raise ValueError(
@@ -145,19 +145,19 @@ class Group:
             )
         self.term.corners, self.term.vectors = blocks.shape[1], vectors
         self.term.parts, self.term.mapped = len(widths), mapped
-        each = np.ones(np.diff(whole.nodes).max()) if whole else widths  # of a node's runs
+        each = np.ones(np.diff(cell_map.nodes).max()) if cell_map else widths  # of a node's runs
         self.term.width = self._hold(each, np.int32)
         self.term.blocks = self._hold(blocks, np.int32)
         scalars = _joined([c.scalars for c in cells])
         self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)
         self._maps = batches(maps.reshape(len(maps), int(np.prod(maps.shape[1:]))))
         self._arrays.append(self._maps)
-        if whole:
-            self.term.functions, self.term.whole = whole.functions, address(self._maps)
-            self.term.column_first = self._hold(whole.first, np.int32)
-            self.term.map_row = self._hold(whole.row, np.int32)
-            self.term.nodes = len(whole.nodes) - 1
-            self.term.node_first = self._hold(whole.nodes, np.int32)
+        if cell_map:
+            self.term.functions, self.term.cell_map = cell_map.functions, address(self._maps)
+            self.term.column_first = self._hold(cell_map.first, np.int32)
+            self.term.map_row = self._hold(cell_map.row, np.int32)
+            self.term.nodes = len(cell_map.nodes) - 1
+            self.term.node_first = self._hold(cell_map.nodes, np.int32)
         else:
             self.term.maps = address(self._maps)
 
@@ -167,15 +167,17 @@ class Group:
         order = np.argsort(entity, kind="stable")
         entity = entity[order]
         start = np.concatenate([[0], np.cumsum(np.bincount(entity, minlength=size))])
-        given = _joined([e.coordinate for e in jets])[order]
+        coordinates_of_entries = _joined([e.coordinate for e in jets])[order]
         vertex = _joined([e.vertex for e in jets])[order]
         term.entry_start = self._hold(start, np.int32)
         term.entry_jet = self._hold(_joined([e.jet for e in jets])[order], np.int32)
-        term.entry_coordinate = self._hold(given, np.int32)
+        term.entry_coordinate = self._hold(coordinates_of_entries, np.int32)
         term.entry_vertex = self._hold(vertex, np.int32)
         term.entry_value = self._hold(_joined([e.value for e in jets])[order], np.float64)
         # the coordinates of each entity, each once
-        coordinate = np.where(given < 0, ~given, given)
+        coordinate = np.where(
+            coordinates_of_entries < 0, ~coordinates_of_entries, coordinates_of_entries
+        )
         key = entity.astype(np.int64) * coordinates + coordinate
         _, once, column = np.unique(key, return_index=True, return_inverse=True)
         count = np.bincount(entity[once], minlength=size)
@@ -186,70 +188,72 @@ class Group:
         term.column_vertex = self._hold(vertex[once], np.int32)
         term.columns = int(count.max(initial=0))
 
-    def _take_feet(self, kernel: Kernel, feet: Feet, vertices: int) -> None:
+    def _take_closest_points(
+        self, kernel: Kernel, closest_points: ClosestPoints, vertices: int
+    ) -> None:
         hold = self._hold
-        vectors = feet.patch_offsets.shape[1]
+        vectors = closest_points.element_offsets.shape[1]
         rows = len(kernel.cell)
-        self._feet = Opposite(
-            types=types_of(feet.bases, feet.types, hold),
-            facets=len(feet.numbers),
-            offset=hold(feet.offsets, np.int32),
-            maps=hold(feet.maps, np.float64),
-            number=hold(feet.numbers, np.int32),
-            size=hold(feet.sizes, np.float64),
-            width=hold(feet.widths, np.float64),
-            own_width=hold(feet.own_widths, np.float64),
-            rim=hold(feet.rim, np.int32),
+        self._closest_points = Opposite(
+            types=types_of(closest_points.bases, closest_points.types, hold),
+            facets=len(closest_points.numbers),
+            offset=hold(closest_points.offsets, np.int32),
+            maps=hold(closest_points.maps, np.float64),
+            number=hold(closest_points.numbers, np.int32),
+            size=hold(closest_points.sizes, np.float64),
+            width=hold(closest_points.widths, np.float64),
+            own_width=hold(closest_points.own_widths, np.float64),
+            rim=hold(closest_points.rim, np.int32),
             vectors=vectors,
-            patches=len(feet.candidates),
-            patch_offset=hold(feet.patch_offsets, np.int32),
-            vector_vertex=hold(feet.vector_vertex, np.int32),
-            facet_start=hold(feet.facet_start, np.int32),
-            candidates=hold(feet.candidates, np.int32),
-            facet=hold(feet.facet, np.int32),
-            corner=hold(feet.corner, np.int32),
-            normals=len(feet.corners.span_start) - 1,
-            normal=hold(feet.corners.number, np.int32),
-            span_start=hold(feet.corners.span_start, np.int32),
-            entry_start=hold(feet.corners.entry_start, np.int32),
-            entry_vector=hold(feet.corners.entry_vector, np.int32),
-            entry_weight=hold(feet.corners.entry_weight, np.float64),
-            vector_start=hold(feet.corners.vector_start, np.int32),
-            turn_offset=hold(feet.corners.offset, np.int32),
-            turn_vertex=hold(feet.corners.vertex, np.int32),
-            held=hold(feet.corners.frozen_normals, np.float64),
-            holds=hold(feet.corners.holds, np.int32),
+            elements=len(closest_points.candidates),
+            element_offset=hold(closest_points.element_offsets, np.int32),
+            vector_vertex=hold(closest_points.vector_vertex, np.int32),
+            facet_start=hold(closest_points.facet_start, np.int32),
+            candidates=hold(closest_points.candidates, np.int32),
+            facet=hold(closest_points.facet, np.int32),
+            corner=hold(closest_points.corner, np.int32),
+            normals=len(closest_points.corners.span_start) - 1,
+            normal=hold(closest_points.corners.number, np.int32),
+            span_start=hold(closest_points.corners.span_start, np.int32),
+            entry_start=hold(closest_points.corners.entry_start, np.int32),
+            entry_vector=hold(closest_points.corners.entry_vector, np.int32),
+            entry_weight=hold(closest_points.corners.entry_weight, np.float64),
+            vector_start=hold(closest_points.corners.vector_start, np.int32),
+            turn_offset=hold(closest_points.corners.offset, np.int32),
+            turn_vertex=hold(closest_points.corners.vertex, np.int32),
+            frozen_normals=hold(closest_points.corners.frozen_normals, np.float64),
+            holds=hold(closest_points.corners.holds, np.int32),
             vertices=vertices,
-            patch=hold(feet.patch, np.int32),
-            value=hold(feet.value, np.float64),
-            own=hold(feet.own, np.float64),
-            first=hold(feet.first, np.float64),
-            reach=feet.reach,
-            row=kernel.cell.index(feet.row),
+            element=hold(closest_points.element, np.int32),
+            value=hold(closest_points.value, np.float64),
+            own=hold(closest_points.own, np.float64),
+            first=hold(closest_points.first, np.float64),
+            reach=closest_points.reach,
+            row=kernel.cell.index(closest_points.row),
             memory=rows - len(kernel.memory),
-            gap=kernel.memory.index(feet.gap) if feet.gap else -1,
-            damping=kernel.uniform.index(feet.damping),
-            span=kernel.uniform.index(feet.span),
-            anchor=feet.anchor,
-            turn=feet.turn,
-            rate=feet.rate,
+            gap=kernel.memory.index(closest_points.gap) if closest_points.gap else -1,
+            damping=kernel.uniform.index(closest_points.damping),
+            span=kernel.uniform.index(closest_points.span),
+            anchor=closest_points.anchor,
+            turn=closest_points.turn,
+            rate=closest_points.rate,
         )
-        self.corners, self.term.jets = feet.corners, kernel.rows
-        self.term.feet = ctypes.addressof(self._feet)
+        self.corners, self.term.jets = closest_points.corners, kernel.rows
+        self.term.closest_points = ctypes.addressof(self._closest_points)
 
-    def _place(self, own: list[Piece], first: Ints) -> None:
-        """Find where the values of the pieces go: to slots, and to rows of their lanes."""
+    def _place(self, own: list[Form], first: Ints) -> None:
+        """Find where the values of the forms go: to slots, and to rows of their lanes."""
         slots = len(own[0].kernel.uniform)
         self._slots = slice(int(first[self.numbers[0]]), int(first[self.numbers[0]]) + slots)
         lanes, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         ranges = [np.arange(first[number], first[number + 1]) for number in self.numbers]
         self._own = np.concatenate(ranges)
-        self._targets = []  # of each piece: batches, lanes, and entities; see `_fill`
-        for k, (number, piece) in enumerate(zip(self.numbers, own, strict=True)):
+        self._targets = []  # of each form: batches, lanes, and entities; see `_fill`
+        for k, (number, form) in enumerate(zip(self.numbers, own, strict=True)):
             batch, lane = self._lanes(k)
-            self._targets.append((batch, lane, np.minimum(np.arange(len(batch)), piece.size - 1)))
-            for place, row in enumerate(_rows(piece), int(first[number]) + slots):
-                lanes.append((batch * len(piece.kernel.cell) + row) * LANES + lane)
+            self._targets.append((batch, lane, np.minimum(np.arange(len(batch)), form.size - 1)))
+            for place, row in enumerate(_rows(form), int(first[number]) + slots):
+                lanes.append((batch * len(form.kernel.cell) + row) * LANES + lane)
                 values.append(np.full(len(batch), place))
         self._to, self._from = np.concatenate(lanes), np.concatenate(values)
         self._written = np.full(len(self._own), np.nan)
@@ -257,7 +261,7 @@ class Group:
         self._rate: tuple[Array, Array] | None = None
 
     def _lanes(self, k: int) -> tuple[Ints, Ints]:
-        """Return batches and lanes of the entities of a piece; of the last also the idle lanes."""
+        """Return batches and lanes of the entities of a form; of the last also the idle lanes."""
         begin, end = (int(self._end[k - 1]) if k else 0), int(self._end[k])
         if end == self.size and begin < end:
             end = len(self._cell) * LANES
@@ -265,9 +269,9 @@ class Group:
         return at // LANES, at % LANES
 
     def write(self, values: Array, rows: Mapping[int, Array]) -> None:
-        """Let kernels see the present values of the plan.
+        """Let kernels see the present values of the assembler.
 
-        `rows` are parameters (n, rows) of entities by the number of their piece, where they
+        `rows` are parameters (n, rows) of entities by the number of their form, where they
         change in time.
         """
         for k, number in enumerate(self.numbers):
@@ -282,14 +286,14 @@ class Group:
             self._written = now
 
     def addresses(self) -> Ints:
-        """Return places among the values of the plan, and addresses where kernels see them."""
+        """Return places among the values of the assembler, and addresses where kernels see them."""
         places = np.arange(self._slots.start, self._slots.stop)
         slots = address(self._uniform) + 8 * np.arange(len(places))
         rows = address(self._cell) + 8 * self._to
         return np.array([[*places, *self._from], [*slots, *rows]], dtype=np.int64)
 
     def _fill(self, cell: Array, k: int, rows: Array) -> None:
-        """Write the parameters of the entities of a piece."""
+        """Write the parameters of the entities of a form."""
         batch, lane, entity = self._targets[k]
         cell[batch, :, lane] = rows[entity]
 
@@ -298,13 +302,13 @@ class Group:
         self._cell[:, columns] = values
 
     def _put(self, uniform: Array, cell: Array, values: Array) -> None:
-        """Write the values of the plan to slots and rows."""
+        """Write the values of the assembler to slots and rows."""
         slots = values[self._slots]
         uniform[: len(slots)] = slots
         cell.reshape(-1)[self._to] = values[self._from]
 
     def lanes(self, number: int) -> tuple[Array, int, int]:
-        """Return parameters (batches, rows, 8) that the kernel reads, and lanes of a piece there.
+        """Return parameters (batches, rows, 8) that the kernel reads, and lanes of a form there.
 
         The first of its entities, and the end of these with the idle lanes that repeat the last.
         """
@@ -343,20 +347,20 @@ class Group:
         return table
 
     def values_of(self, table: Array) -> dict[int, Array]:
-        """Return the rows (n, rows) of the entities of each piece, by its number."""
+        """Return the rows (n, rows) of the entities of each form, by its number."""
         flat = table.transpose(0, 2, 1).reshape(len(table) * LANES, table.shape[1])
         ends = [0, *self._end.tolist()]
         return {k: flat[a:b].copy() for k, a, b in zip(self.numbers, ends, ends[1:], strict=False)}
 
     def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
-        """Take the places of entities in a matrix; `numbers` of the pieces there."""
-        found = [positions[numbers[number]] for number in self.numbers]
-        starts = [pair_start[:-1] for pair_start, _ in found]
-        self._places = found[0][1]
-        if any(places is not self._places for _, places in found):  # lists that were replaced
-            parts = [places[at[0] : at[-1]] for at, places in found]
+        """Take the places of entities in a matrix; `numbers` of the forms there."""
+        offsets = [positions[numbers[number]] for number in self.numbers]
+        starts = [pair_start[:-1] for pair_start, _ in offsets]
+        self._places = offsets[0][1]
+        if any(places is not self._places for _, places in offsets):  # lists that were replaced
+            parts = [places[at[0] : at[-1]] for at, places in offsets]
             ends = np.cumsum([0, *map(len, parts)])
-            starts = [at[:-1] - at[0] + end for (at, _), end in zip(found, ends, strict=False)]
+            starts = [at[:-1] - at[0] + end for (at, _), end in zip(offsets, ends, strict=False)]
             self._places = np.concatenate([*parts, np.zeros(1, dtype=np.int32)])
         self._starts = np.ascontiguousarray(_joined(starts))
         self.term.pair_start, self.term.positions = address(self._starts), address(self._places)

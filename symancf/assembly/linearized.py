@@ -14,15 +14,15 @@ from ..arrays import address
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from .form import Corners
     from .group import Group
-    from .piece import Corners
     from .structures import Term
 
     Terms = Mapping[Group, Term]
 
 
 class _PointRoom(ctypes.Structure):
-    """Room for points: ``symancf_kept``."""
+    """Room for points: ``symancf_linearized``."""
 
     _fields_ = [
         ("n", ctypes.c_int32),
@@ -37,10 +37,11 @@ class _PointRoom(ctypes.Structure):
 
 
 class Linearized:
-    """What `Plan.linearize` keeps for `Plan.product`.
+    """What `Assembler.linearize` keeps for `Assembler.product`.
 
-    Of each point that acts: derivatives of its force by its jets, and the functions at its foot and
-    its anchor (kept.h); for quadrilaterals 560 bytes, with friction 808; and how normals turn.
+    Of each point that acts: derivatives of its force by its jets, and the functions at its closest
+    point and its anchor (linearized.h); for quadrilaterals 560 bytes, with friction 808; and how
+    normals turn.
     """
 
     def __init__(self) -> None:
@@ -48,24 +49,24 @@ class Linearized:
 
     def take(self, terms: Terms, size: Callable[[object], int]) -> None:
         """Make room for all points of some terms; `size` tells how much one needs."""
-        known = self._storage
+        rooms = self._storage
         self._storage = {
-            group: known.get(group)
+            group: rooms.get(group)
             or _PointRoom(group.size, size(ctypes.byref(term)), group.corners)
             for group, term in terms.items()
-            if term.feet
+            if term.closest_points
         }
-        for kept in self._storage.values():
-            kept.n = 0
+        for room in self._storage.values():
+            room.n = 0
 
     @contextmanager
     def visible_to_c(self, terms: Terms) -> Iterator[None]:
         """Let C see what is kept of some terms, for a while."""
-        chosen = [(terms[group], kept) for group, kept in self._storage.items() if group in terms]
+        chosen = [(terms[group], room) for group, room in self._storage.items() if group in terms]
         try:
-            for term, kept in chosen:
-                term.kept = ctypes.addressof(kept)
+            for term, room in chosen:
+                term.linearized = ctypes.addressof(room)
             yield
         finally:
             for term, _ in chosen:
-                term.kept = None
+                term.linearized = None

@@ -71,7 +71,7 @@ class Matrices:
         system = self._system
         with system.matrix.borrowed(), self._at_factor(0.0):
             self._assemble()
-            return self._given(scipy)
+            return self._in_form(scipy)
 
     def mass(self, *, scipy: bool = False) -> PETSc.Mat | csr_array:
         r"""Return the mass matrix of the unknowns (collective).
@@ -91,7 +91,7 @@ class Matrices:
         with system.matrix.borrowed():
             none = np.zeros_like(system.state)
             system.inertia.tangent(none, np.zeros_like(none), system.matrix)
-            return self._given(scipy)
+            return self._in_form(scipy)
 
     def damping(
         self, *, mass: float = 0.0, stiffness: float = 0.0, scipy: bool = False
@@ -119,16 +119,16 @@ class Matrices:
                 system.inertia.tangent(none, np.zeros_like(none), system.matrix)
                 values = [v + mass * m for v, m in zip(values, system.matrix.values, strict=True)]
             if stiffness:
-                strain = np.array([piece.role == "strain" for piece in system.pieces], dtype=bool)
-                with system.plan.only(strain):
+                strain = np.array([form.role == "strain" for form in system.forms], dtype=bool)
+                with system.assembler.only(strain):
                     self._assemble()
                 values = [
                     v + stiffness * k for v, k in zip(values, system.matrix.values, strict=True)
                 ]
-            for own, found in zip(system.matrix.values, values, strict=True):
-                own[:] = found
+            for own, rates in zip(system.matrix.values, values, strict=True):
+                own[:] = rates
             system.matrix.finish()
-            return self._given(scipy)
+            return self._in_form(scipy)
 
     def _by_rates(self) -> list[Array]:
         """Return the values, two parts, of the tangent by the rates alone (collective).
@@ -137,9 +137,9 @@ class Matrices:
         both parts alike loses the fewest digits.
         """
         system = self._system
-        found = [np.zeros_like(v) for v in system.matrix.values]
-        asked = np.array([piece.knows_rates for piece in system.pieces], dtype=bool)
-        with system.plan.only(asked):
+        parts = [np.zeros_like(v) for v in system.matrix.values]
+        rated = np.array([form.knows_rates for form in system.forms], dtype=bool)
+        with system.assembler.only(rated):
             factor = 1.0
             for _ in range(2):
                 with self._at_factor(0.0):
@@ -147,18 +147,20 @@ class Matrices:
                 rest = [v.copy() for v in system.matrix.values]
                 with self._at_factor(factor):
                     self._assemble()
-                found = [(v - r) / factor for v, r in zip(system.matrix.values, rest, strict=True)]
-                largest = [max(np.abs(v).max(initial=0.0) for v in part) for part in (rest, found)]
+                parts = [(v - r) / factor for v, r in zip(system.matrix.values, rest, strict=True)]
+                largest = [max(np.abs(v).max(initial=0.0) for v in part) for part in (rest, parts)]
                 k, c = (system.comm.allreduce(float(v), MPI.MAX) for v in largest)
                 if not (k and c) or 1e-2 < k / (factor * c) < 1e2:
                     break
                 factor = k / c
-        return found
+        return parts
 
     def _at_factor(self, factor: float) -> AbstractContextManager[None]:
         """Let rates follow coordinates by a factor, for a while."""
         system = self._system
-        return system.plan.following(system.rate, np.full(system.numbering.coordinates, factor))
+        return system.assembler.following(
+            system.rate, np.full(system.numbering.coordinates, factor)
+        )
 
     def _assemble(self) -> None:
         """Write the tangent of the present state to the matrix (collective)."""
@@ -166,7 +168,7 @@ class Matrices:
         bad = 0
         with together(system.comm):
             system.update(system.time)
-            bad = system.plan.tangent(system.state, np.zeros_like(system.state), system.matrix)
+            bad = system.assembler.tangent(system.state, np.zeros_like(system.state), system.matrix)
         if system.comm.allreduce(bad):
             raise SymancfError(
                 f"the tangent at time {system.time:g}: points of the present state are outside the "
@@ -175,7 +177,7 @@ class Matrices:
                 given=system.time,
             )
 
-    def _given(self, scipy: bool) -> PETSc.Mat | csr_array:
+    def _in_form(self, scipy: bool) -> PETSc.Mat | csr_array:
         system = self._system
-        made = system.unknowns.matrix(system.matrix.mat)
-        return as_scipy(made) if scipy else made
+        matrix = system.unknowns.matrix(system.matrix.mat)
+        return as_scipy(matrix) if scipy else matrix

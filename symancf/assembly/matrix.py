@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
+    from .form import Form, Listed
     from .numbering import Numbering
-    from .piece import Listed, Piece
 
 Positions: TypeAlias = tuple[Ints, Ints32]
 
 
 class Writes(Protocol):
-    """What writes into the value arrays: a plan."""
+    """What writes into the value arrays: an assembler."""
 
     def attach(self, matrix: Matrix, numbers: Sequence[int], /) -> None:
-        """Take the arrays, and the places of its pieces by their numbers in the matrix."""
+        """Take the arrays, and the places of its forms by their numbers in the matrix."""
 
 
 class Matrix:
@@ -43,8 +43,8 @@ class Matrix:
     Every rank holds the rows of its free coordinates, as PETSc stores them: the columns of
     this rank's rows in a diagonal part, all others in an off-diagonal part. The arrays are
     ours, PETSc works on them without a copy. All rows of a vertex share one pattern, so an
-    entity needs one offset per pair of its vertices: `positions` holds for each piece where
-    those of its entities begin and end, and the offsets of many pieces; offsets >= 0 address the
+    entity needs one offset per pair of its vertices: `positions` holds for each form where
+    those of its entities begin and end, and the offsets of many forms; offsets >= 0 address the
     diagonal part, ``~offset`` the other.
 
     Attributes
@@ -53,21 +53,21 @@ class Matrix:
     diagonal_start, off_start : (rows + 1,) row pointers of the two parts.
     diagonal, off : values of the two parts.
     columns : of their entries: numbers of this rank's rows, and numbers of all rows.
-    held, partner : places of diagonal entries of held rows, and of free rows nearby.
+    prescribed, partner : places of diagonal entries of prescribed rows, and of free rows nearby.
     revision : number of patterns that were made before this one.
     """
 
     revision = -1
 
-    def __init__(self, comm: MPI.Comm, numbering: Numbering, pieces: Sequence[Piece]) -> None:
+    def __init__(self, comm: MPI.Comm, numbering: Numbering, forms: Sequence[Form]) -> None:
         self._library = jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
-        self.comm, self.numbering, self._pieces = comm, numbering, list(pieces)
-        self._plans: list[tuple[weakref.ref[Writes], Sequence[int]]] = []
+        self.comm, self.numbering, self._forms = comm, numbering, list(forms)
+        self._assemblers: list[tuple[weakref.ref[Writes], Sequence[int]]] = []
         self._build([])
 
     @logged(EVENTS, "pattern")
     def _build(self, former: Sequence[Listed]) -> None:
-        """Make the pattern of all pieces and of `former` lists (collective)."""
+        """Make the pattern of all forms and of `former` lists (collective)."""
         numbering = self.numbering
         self.revision += 1
         rows, owned = numbering.rows, numbering.owned_vertices
@@ -75,7 +75,7 @@ class Matrix:
         self.off_start = np.zeros(rows + 1, dtype=np.int32)
         start, adjacent, offsets = self._pairs(self.diagonal_start, self.off_start, former)
         pattern = (owned, pointer(start), pointer(adjacent), pointer(numbering.row_count))
-        self.positions = self._positions(self._pieces, start, adjacent, offsets)
+        self.positions = self._positions(self._forms, start, adjacent, offsets)
         del offsets
         sizes = int(self.diagonal_start[-1]), int(self.off_start[-1])
         self.nonzeros = sum(sizes)
@@ -100,34 +100,36 @@ class Matrix:
         own(self.comm, self.mat, self)
         self.mat.setBlockSizes(numbering.block_size, numbering.block_size)
         self.mat.assemble()
-        self.held = self._places_on_diagonal(numbering.prescribed_rows, diagonal_column)
+        self.prescribed = self._places_on_diagonal(numbering.prescribed_rows, diagonal_column)
         row = numbering.row[numbering.free_owned]
         partner = row[np.minimum(np.searchsorted(row, numbering.prescribed_rows), len(row) - 1)]
         self.partner = self._places_on_diagonal(partner, diagonal_column)
 
     # ---- lists that change ----------------------------------------------------------------------
-    def note(self, plan: Writes, numbers: Sequence[int]) -> None:
-        """Remember a plan that writes here, with the numbers of its pieces here."""
-        self._plans = [known for known in self._plans if known[0]() not in (None, plan)]
-        self._plans.append((weakref.ref(plan), numbers))
+    def note(self, assembler: Writes, numbers: Sequence[int]) -> None:
+        """Remember an assembler that writes here, with the numbers of its forms here."""
+        self._assemblers = [
+            entry for entry in self._assemblers if entry[0]() not in (None, assembler)
+        ]
+        self._assemblers.append((weakref.ref(assembler), numbers))
 
-    def replace(self, new: Mapping[Piece, Piece]) -> None:
-        """Take other pieces for present ones; `renew` or `rebuild` finds the places of others."""
-        self._pieces = [new.get(piece, piece) for piece in self._pieces]
+    def replace(self, new: Mapping[Form, Form]) -> None:
+        """Take other forms for present ones; `renew` or `rebuild` finds the places of others."""
+        self._forms = [new.get(form, form) for form in self._forms]
 
-    def renew(self, new: Mapping[Piece, Piece]) -> bool:
-        """Find the places of pieces that have replaced others (collective).
+    def renew(self, new: Mapping[Form, Form]) -> bool:
+        """Find the places of forms that have replaced others (collective).
 
         Where a pair of vertices is missing the pattern is made anew, with the pairs of the lists
         before, too, so that what goes to and fro finds them; `mat` is another one then. Returns
         whether.
         """
         some = {*new.values()}
-        numbers = [k for k, piece in enumerate(self._pieces) if piece in some]
-        found = [self._find(self._pieces[k]) for k in numbers]
-        missing = bool(self.comm.allreduce(any(positions is None for positions in found)))
+        numbers = [k for k, form in enumerate(self._forms) if form in some]
+        offsets = [self._find(self._forms[k]) for k in numbers]
+        missing = bool(self.comm.allreduce(any(positions is None for positions in offsets)))
         if not missing:
-            for k, positions in zip(numbers, found, strict=True):
+            for k, positions in zip(numbers, offsets, strict=True):
                 assert positions is not None
                 self.positions[k] = positions
             return False
@@ -135,18 +137,18 @@ class Matrix:
         return True
 
     def rebuild(self, others: Sequence[Listed]) -> None:
-        """Make the pattern of all pieces and of other lists; `mat` is another one (collective)."""
+        """Make the pattern of all forms and of other lists; `mat` is another one (collective)."""
         disown(self.comm, self.mat)
         self._build(others)
-        for known, of in list(self._plans):
-            plan = known()
-            if plan is not None:
-                plan.attach(self, of)
+        for reference, of in list(self._assemblers):
+            assembler = reference()
+            if assembler is not None:
+                assembler.attach(self, of)
 
-    def _find(self, piece: Piece) -> Positions | None:
-        """Return the places of a piece in the pattern as it is, or None."""
+    def _find(self, form: Form) -> Positions | None:
+        """Return the places of a form in the pattern as it is, or None."""
         numbering, (diagonal, off) = self.numbering, self.columns
-        vertex_start, vertices, pair_start, positions = _places(_joined([piece]))
+        vertex_start, vertices, pair_start, positions = _places(_joined([form]))
         missing = self._library.symancf_find(
             numbering.owned_vertices,
             pointer(numbering.vertex_row),
@@ -170,8 +172,8 @@ class Matrix:
     ) -> tuple[Ints, Ints32, Ints32]:
         """Return the adjacent vertices of each owned vertex and their places; fill row pointers."""
         numbering = self.numbering
-        listed = [*self._pieces, *former]
-        corners = sum(piece.vertices.size for piece in listed)
+        listed = [*self._forms, *former]
+        corners = sum(form.vertices.size for form in listed)
         require_countable(self.comm, "corners of entities", corners)
         start, adjacent = self._adjacency(listed)
         offsets = np.empty_like(adjacent)
@@ -189,25 +191,25 @@ class Matrix:
         require_countable(self.comm, "entries of the tangent", entries)
         return start, adjacent, offsets
 
-    def add(self, pieces: Sequence[Piece]) -> range:
-        """Find the places of further pieces in the pattern as it is; return their numbers.
+    def add(self, forms: Sequence[Form]) -> range:
+        """Find the places of further forms in the pattern as it is; return their numbers.
 
-        Their entities must share their vertices with those of earlier pieces: the inertia of a
+        Their entities must share their vertices with those of earlier forms: the inertia of a
         body does with its strain energy, or with its rigidity.
         """
         first = len(self.positions)
-        for piece in pieces:
-            found = self._find(piece)
-            if found is None:
-                raise SymancfError(f"matrix pattern: a vertex pair of {piece.name!r} is missing")
-            self.positions.append(found)
-        self._pieces += pieces
+        for form in forms:
+            offsets = self._find(form)
+            if offsets is None:
+                raise SymancfError(f"matrix pattern: a vertex pair of {form.name!r} is missing")
+            self.positions.append(offsets)
+        self._forms += forms
         return range(first, len(self.positions))
 
-    def _adjacency(self, pieces: Sequence[Listed]) -> tuple[Ints, Ints32]:
+    def _adjacency(self, forms: Sequence[Listed]) -> tuple[Ints, Ints32]:
         """Return for each owned vertex the vertices that share an entity with it."""
         numbering = self.numbering
-        entity_start, entity_vertices = _joined(pieces)
+        entity_start, entity_vertices = _joined(forms)
         start = np.zeros(numbering.owned_vertices + 1, dtype=np.int64)
         arguments = (
             numbering.owned_vertices,
@@ -227,10 +229,10 @@ class Matrix:
         return start, adjacent
 
     def _positions(
-        self, pieces: Sequence[Piece], start: Ints, adjacent: Ints32, offsets: Ints32
+        self, forms: Sequence[Form], start: Ints, adjacent: Ints32, offsets: Ints32
     ) -> list[Positions]:
-        vertex_start, vertices, pair_start, positions = _places(_joined(pieces))
-        end = np.cumsum([0, *(len(piece.vertex_start) - 1 for piece in pieces)])
+        vertex_start, vertices, pair_start, positions = _places(_joined(forms))
+        end = np.cumsum([0, *(len(form.vertex_start) - 1 for form in forms)])
         missing = self._library.symancf_positions(
             self.numbering.owned_vertices,
             self.numbering.vertices,
@@ -246,7 +248,7 @@ class Matrix:
         if missing < 0:
             raise MemoryError("matrix pattern: not enough memory")
         if missing:
-            name = pieces[int(np.searchsorted(end, missing)) - 1].name
+            name = forms[int(np.searchsorted(end, missing)) - 1].name
             raise SymancfError(f"matrix pattern: a vertex pair of {name!r} is missing")
         return [(pair_start[a : b + 1], positions) for a, b in pairwise(end.tolist())]
 
@@ -257,7 +259,7 @@ class Matrix:
             csr = (diagonal_start, diagonal_column[: self.nonzeros], self.diagonal[: self.nonzeros])
             return PETSc.Mat().createAIJWithArrays((size, size), csr, comm=comm)
         mat = PETSc.Mat().create(comm)
-        made = ctypes.c_void_p()
+        address = ctypes.c_void_p()
         integer = ctypes.c_int64 if np.dtype(PETSc.IntType).itemsize == 8 else ctypes.c_int
         code = functions.MatCreateMPIAIJWithSplitArrays(
             handle(comm),
@@ -268,8 +270,8 @@ class Matrix:
             pointer(off_start),
             pointer(off_column),
             pointer(self.off),
-            ctypes.byref(made),
-        ) or functions.MatHeaderReplace(ctypes.c_void_p(mat.handle), ctypes.byref(made))
+            ctypes.byref(address),
+        ) or functions.MatHeaderReplace(ctypes.c_void_p(mat.handle), ctypes.byref(address))
         if code:
             raise SymancfError(f"PETSc could not create the tangent: error {code}")
         return mat
@@ -305,12 +307,12 @@ class Matrix:
     def finish(self) -> None:
         """Tell PETSc that the values are new.
 
-        The diagonal of a held row (a fixed coordinate of a partly free vertex) becomes that of
+        The diagonal of a prescribed row (a coordinate of a partly free vertex) becomes that of
         a free row nearby.
         """
-        if len(self.held):
+        if len(self.prescribed):
             size = np.abs(self.diagonal[self.partner])
-            self.diagonal[self.held] = np.where(size > 0.0, size, 1.0)
+            self.diagonal[self.prescribed] = np.where(size > 0.0, size, 1.0)
         self.mat.stateIncrease()
         self.mat.assemblyBegin()
         self.mat.assemblyEnd()
@@ -324,11 +326,11 @@ def _places(joined: tuple[Ints32, Ints32]) -> tuple[Ints32, Ints32, Ints, Ints32
     return vertex_start, vertices, pair_start, np.empty(max(1, int(pair_start[-1])), dtype=np.int32)
 
 
-def _joined(pieces: Sequence[Listed]) -> tuple[Ints32, Ints32]:
-    """Return where the vertices of each entity of all pieces begin and end, and the vertices."""
-    ends = [piece.vertex_start[1:].astype(np.int32) for piece in pieces]
-    before = np.cumsum([0] + [piece.vertices.size for piece in pieces])
+def _joined(forms: Sequence[Listed]) -> tuple[Ints32, Ints32]:
+    """Return where the vertices of each entity of all forms begin and end, and the vertices."""
+    ends = [form.vertex_start[1:].astype(np.int32) for form in forms]
+    before = np.cumsum([0] + [form.vertices.size for form in forms])
     start = [e + np.int32(b) for e, b in zip(ends, before, strict=False)]
-    vertices = [np.asarray(piece.vertices, np.int32).ravel() for piece in pieces]
+    vertices = [np.asarray(form.vertices, np.int32).ravel() for form in forms]
     none = np.zeros(0, np.int32)
     return np.concatenate([np.zeros(1, np.int32), *start]), np.concatenate([none, *vertices])

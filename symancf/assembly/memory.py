@@ -32,8 +32,8 @@ from .state import InternalVariables
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .piece import Piece
-    from .plan import Plan
+    from .assembler import Assembler
+    from .form import Form
     from .revisions import Standing
 
 
@@ -42,33 +42,33 @@ class Memory:
 
     Parameters
     ----------
-    pieces : of the system.
+    forms : of the system.
 
     Attributes
     ----------
-    pieces : those with memory, the present ones.
+    forms : those with memory, the present ones.
     """
 
-    def __init__(self, comm: MPI.Comm, pieces: Sequence[Piece]) -> None:
+    def __init__(self, comm: MPI.Comm, forms: Sequence[Form]) -> None:
         self.comm = comm
-        self._numbers = [k for k, piece in enumerate(pieces) if piece.kernel.memory]
-        self.pieces = [pieces[k] for k in self._numbers]
-        self._places = {piece: k for k, piece in enumerate(self.pieces)}
-        self._totals = self._count() if self.pieces else []
+        self._numbers = [k for k, form in enumerate(forms) if form.kernel.memory]
+        self.forms = [forms[k] for k in self._numbers]
+        self._places = {form: k for k, form in enumerate(self.forms)}
+        self._totals = self._count() if self.forms else []
         self._remembered: list[Array] = []  # by the present entities
-        self._written: dict[Piece, tuple[Array, Array, Array]] = {}  # see `rows`
-        pairs = zip(self.pieces, self._totals, strict=True)
-        sizes = [total if piece.changing else piece.size for piece, total in pairs]
-        rows = [len(piece.kernel.memory) for piece in self.pieces]
+        self._written: dict[Form, tuple[Array, Array, Array]] = {}  # see `rows`
+        pairs = zip(self.forms, self._totals, strict=True)
+        sizes = [total if form.changing else form.size for form, total in pairs]
+        rows = [len(form.kernel.memory) for form in self.forms]
         none = tuple(map(np.zeros, zip(sizes, rows, strict=True)))
-        self.values = InternalVariables(none, none, known=not self.pieces)
+        self.values = InternalVariables(none, none, initialised=not self.forms)
 
     def _count(self) -> list[int]:
-        """Return the number of entities of each piece, those of all ranks (collective)."""
+        """Return the number of entities of each form, those of all ranks (collective)."""
         here = []
-        for piece in self.pieces:
-            assert piece.ids is not None
-            here.append(piece.total or piece.ids.max(initial=-1) + 1)
+        for form in self.forms:
+            assert form.ids is not None
+            here.append(form.total or form.ids.max(initial=-1) + 1)
         return [int(n) for n in reduced(self.comm, np.array(here, dtype=float), MPI.MAX)]
 
     @property
@@ -79,47 +79,47 @@ class Memory:
     @values.setter
     def values(self, values: InternalVariables) -> None:
         self._now = values
-        self._remembered = self.own(values.old) if self.pieces else []
+        self._remembered = self.own(values.old) if self.forms else []
 
-    def replace(self, new: Mapping[Piece, Piece]) -> None:
-        """Take other pieces for present ones; their entities remember what they did."""
-        for old, piece in new.items():
+    def replace(self, new: Mapping[Form, Form]) -> None:
+        """Take other forms for present ones; their entities remember what they did."""
+        for old, form in new.items():
             k = self._places.pop(old, None)
             if k is not None:
-                self.pieces[k], self._places[piece] = piece, k
+                self.forms[k], self._places[form] = form, k
                 self._written.pop(old, None)
-                if piece.changing:
-                    self._remembered[k] = self._now.old[k][piece.ids]
+                if form.changing:
+                    self._remembered[k] = self._now.old[k][form.ids]
 
-    def rows(self, piece: Piece, time: float) -> Array | None:
-        """Return the rows of `Piece.cell` at a time with what the piece remembers (n, rows).
+    def rows(self, form: Form, time: float) -> Array | None:
+        """Return the rows of `Form.cell` at a time with what the form remembers (n, rows).
 
         The same array as before where nothing changed; None: there is nothing that changes.
         """
-        cell, k = piece.rows(time), self._places.get(piece)
+        cell, k = form.rows(time), self._places.get(form)
         if k is None:
             return cell
-        cell, remembered = piece.cell if cell is None else cell, self._remembered[k]
-        known = self._written.get(piece)
-        if known is None or known[0] is not cell or known[1] is not remembered:
+        cell, remembered = form.cell if cell is None else cell, self._remembered[k]
+        written = self._written.get(form)
+        if written is None or written[0] is not cell or written[1] is not remembered:
             joined = cell.copy()
             joined[:, joined.shape[1] - remembered.shape[1] :] = remembered
-            known = self._written[piece] = cell, remembered, joined
-        return known[2]
+            written = self._written[form] = cell, remembered, joined
+        return written[2]
 
-    def beginning(self, piece: Piece) -> Array:
-        """Return what this rank's entities of a piece remember from before the step (n, rows)."""
-        return self._remembered[self._places[piece]]
+    def beginning(self, form: Form) -> Array:
+        """Return what this rank's entities of a form remember from before the step (n, rows)."""
+        return self._remembered[self._places[form]]
 
     @property
     def moves(self) -> bool:
         """Whether a list of entities with memory changes."""
-        return any(piece.changing for piece in self.pieces)
+        return any(form.changing for form in self.forms)
 
     @property
-    def known(self) -> bool:
+    def initialised(self) -> bool:
         """Whether the initial values have been found."""
-        return self._now.known
+        return self._now.initialised
 
     @property
     def stepping(self) -> bool:
@@ -127,31 +127,31 @@ class Memory:
         return self._now.stepping
 
     def __bool__(self) -> bool:
-        return bool(self.pieces)
+        return bool(self.forms)
 
     @property
     def timed(self) -> list[str]:
-        """Names of the pieces whose laws ask for the length of the step."""
-        return [piece.name for piece in self.pieces if STEP in piece.kernel.uniform]
+        """Names of the forms whose laws ask for the length of the step."""
+        return [form.name for form in self.forms if STEP in form.kernel.uniform]
 
     def length(self, time: float) -> float:
         """Return the length of the step that ends at a time."""
         return time - self._now.since if self._now.stepping else self._now.length
 
-    def prepare(self, plan: Plan) -> None:
+    def prepare(self, assembler: Assembler) -> None:
         """Compile the functions that write what is remembered (collective)."""
         for mode in ("initial", "update"):
-            plan.prepare(mode, self._numbers)
+            assembler.prepare(mode, self._numbers)
 
     # ---- steps ----------------------------------------------------------------------------------
-    def start(self, plan: Plan, state: Array) -> None:
+    def start(self, assembler: Assembler, state: Array) -> None:
         """Take the values before the first step; parameters have been written.
 
         Raises
         ------
         KinematicsError : they are not finite.
         """
-        values = self._evaluate(plan, state, initial=True)
+        values = self._evaluate(assembler, state, initial=True)
         self._now = InternalVariables(values, values)
         if not self.moves:
             self.values = self._now
@@ -164,85 +164,85 @@ class Memory:
 
     def forget(self) -> None:
         """Let the next `DiscreteSystem.update` find the initial values again."""
-        self.values = replace(self._now, known=not self.pieces)
+        self.values = replace(self._now, initialised=not self.forms)
 
     def begin(self, time: float) -> None:
         """Begin a step at a time, unless one has begun."""
-        if self.pieces and not self._now.stepping:
-            assert self.known
+        if self.forms and not self._now.stepping:
+            assert self.initialised
             now = self._now
             self.values = replace(now, old=now.next, since=time, stepping=True)
 
-    def accept(self, plan: Plan, state: Array, time: float) -> None:
+    def accept(self, assembler: Assembler, state: Array, time: float) -> None:
         """End the step at the state reached, whose parameters have been written (collective).
 
         Raises
         ------
         ConvergenceError : what is remembered is not finite there.
         """
-        if self.pieces and self._now.stepping:
+        if self.forms and self._now.stepping:
             with together(self.comm):
-                values = self._evaluate(plan, state)
+                values = self._evaluate(assembler, state)
             values = self._shared(values)
             length = time - self._now.since
             self._now = replace(self._now, next=values, length=length, stepping=False)
 
-    def accept_again(self, plan: Plan, state: Array, time: float) -> None:
+    def accept_again(self, assembler: Assembler, state: Array, time: float) -> None:
         """End the last step anew, at a state that something else has changed (collective)."""
-        self.values = replace(self._now, stepping=bool(self.pieces))
-        self.accept(plan, state, time)
+        self.values = replace(self._now, stepping=bool(self.forms))
+        self.accept(assembler, state, time)
 
-    def stands(self, plan: Plan, state: Array, standing: Mapping[str, Standing]) -> bool:
-        """Tell whether the variables of pieces would let the step end at a state (collective)."""
-        chosen = [k for k, piece in enumerate(self.pieces) if piece.name in standing]
+    def stands(self, assembler: Assembler, state: Array, standing: Mapping[str, Standing]) -> bool:
+        """Tell whether the variables of forms would let the step end at a state (collective)."""
+        chosen = [k for k, form in enumerate(self.forms) if form.name in standing]
         with together(self.comm):
-            after, bad = plan.tabulate("update", [self._numbers[k] for k in chosen], state)
+            after, bad = assembler.tabulate("update", [self._numbers[k] for k in chosen], state)
             own = [
-                standing[self.pieces[k].name].holds(
-                    self.pieces[k].kernel.memory, self._remembered[k], after[self._numbers[k]]
+                standing[self.forms[k].name].holds(
+                    self.forms[k].kernel.memory, self._remembered[k], after[self._numbers[k]]
                 )
                 for k in chosen
             ]
         return bool(self.comm.allreduce(all(own) and not bad, MPI.LAND))
 
     def put(self, name: str, variable: str, where: Mask, value: float) -> None:
-        """Let some entities (n,) of a piece begin the next step with another value."""
+        """Let some entities (n,) of a form begin the next step with another value."""
         values = [part.copy() for part in self._now.next]
-        for piece, part in zip(self.pieces, values, strict=True):
-            if piece.name == name:
-                part[where, piece.kernel.memory.index(variable)] = value
+        for form, part in zip(self.forms, values, strict=True):
+            if form.name == name:
+                part[where, form.kernel.memory.index(variable)] = value
         self.values = replace(self._now, old=tuple(values), next=tuple(values))
 
-    def remembered(self, piece: Piece) -> tuple[Array, Array]:
+    def remembered(self, form: Form) -> tuple[Array, Array]:
         """Return what all entities of a list that changes remember, before and after the step."""
-        k = self._places[piece]
+        k = self._places[form]
         return self._now.old[k], self._now.next[k]
 
     def own(self, values: Sequence[Array]) -> list[Array]:
         """Return what the entities of this rank remember, of `InternalVariables.old` or `next`."""
-        pairs = zip(self.pieces, values, strict=True)
-        return [v[piece.ids] if piece.changing else v for piece, v in pairs]
+        pairs = zip(self.forms, values, strict=True)
+        return [v[form.ids] if form.changing else v for form, v in pairs]
 
     def parts(self) -> list[tuple[Ints, Mask]]:
-        """Return numbers of entities of each piece, and which of them this rank tells others.
+        """Return numbers of entities of each form, and which of them this rank tells others.
 
         Those of this rank; of lists that change a share of all, in whichever list they are.
         """
-        found = []
-        for piece, total in zip(self.pieces, self._totals, strict=True):
-            assert piece.ids is not None
-            ids, owned = piece.ids, piece.owned
-            if piece.changing:
+        parts = []
+        for form, total in zip(self.forms, self._totals, strict=True):
+            assert form.ids is not None
+            ids, owned = form.ids, form.owned
+            if form.changing:
                 starts = block_starts(total, self.comm.size)
                 ids = np.arange(*starts[self.comm.rank : self.comm.rank + 2])
                 owned = np.ones(len(ids), dtype=bool)
-            found.append((ids, owned))
-        return found
+            parts.append((ids, owned))
+        return parts
 
-    def told(self, values: Sequence[Array]) -> list[Array]:
+    def own_rows(self, values: Sequence[Array]) -> list[Array]:
         """Return what the entities of `parts` remember, of `InternalVariables.old` or `next`."""
-        rows = zip(self.pieces, self.parts(), values, strict=True)
-        return [v[ids] if piece.changing else v for piece, (ids, _), v in rows]
+        rows = zip(self.forms, self.parts(), values, strict=True)
+        return [v[ids] if form.changing else v for form, (ids, _), v in rows]
 
     def joined(
         self, old: Sequence[Array], after: Sequence[Array], length: float
@@ -252,9 +252,9 @@ class Memory:
 
     def _joined(self, values: Sequence[Array]) -> tuple[Array, ...]:
         """Return the shares of entities of lists that change as one (collective)."""
-        pairs = zip(self.pieces, values, strict=True)
+        pairs = zip(self.forms, values, strict=True)
         return tuple(
-            np.concatenate(self.comm.allgather(v)) if piece.changing else v for piece, v in pairs
+            np.concatenate(self.comm.allgather(v)) if form.changing else v for form, v in pairs
         )
 
     def _shared(self, values: Sequence[Array]) -> tuple[Array, ...]:
@@ -262,27 +262,29 @@ class Memory:
 
         Those that are in no list forget all but totals.
         """
-        found = []
-        rows = zip(self.pieces, self._totals, values, self._now.next, strict=True)
-        for piece, total, own, before in rows:
-            known = own
-            if piece.changing and piece.ids is not None:
+        shared = []
+        rows = zip(self.forms, self._totals, values, self._now.next, strict=True)
+        for form, total, own, before in rows:
+            ids = own
+            if form.changing and form.ids is not None:
                 every: Array = np.zeros((total, own.shape[1] + 1))
-                every[piece.ids[piece.owned], :-1] = own[piece.owned]
-                every[piece.ids[piece.owned], -1] = 1.0
+                every[form.ids[form.owned], :-1] = own[form.owned]
+                every[form.ids[form.owned], -1] = 1.0
                 every = reduced(self.comm, every)
-                absent, totals = every[:, -1] == 0.0, list(piece.kernel.totals)
-                known = every[:, :-1]
-                if len(before) == len(known):
-                    known[np.ix_(absent, totals)] = before[np.ix_(absent, totals)]
-            found.append(known)
-        return tuple(found)
+                absent, totals = every[:, -1] == 0.0, list(form.kernel.totals)
+                ids = every[:, :-1]
+                if len(before) == len(ids):
+                    ids[np.ix_(absent, totals)] = before[np.ix_(absent, totals)]
+            shared.append(ids)
+        return tuple(shared)
 
-    def _evaluate(self, plan: Plan, state: Array, *, initial: bool = False) -> tuple[Array, ...]:
+    def _evaluate(
+        self, assembler: Assembler, state: Array, *, initial: bool = False
+    ) -> tuple[Array, ...]:
         mode = "initial" if initial else "update"
-        values, bad = plan.tabulate(mode, self._numbers, state)
+        values, bad = assembler.tabulate(mode, self._numbers, state)
         bad += not all(np.isfinite(v).all() for v in values.values())
-        names = ", ".join(repr(piece.name) for piece in self.pieces)
+        names = ", ".join(repr(form.name) for form in self.forms)
         if bad and initial:
             raise KinematicsError(f"the memory of {names} is not finite before the first step")
         if bad:
@@ -296,41 +298,41 @@ class Memory:
 
     # ---- values ---------------------------------------------------------------------------------
     def at(self, name: str) -> dict[str, Array]:
-        """Return what a piece has remembered at the beginning of the step, (n,) by row."""
-        for piece, remembered in zip(self.pieces, self._remembered, strict=True):
-            if piece.name == name:
-                return dict(zip(piece.kernel.memory, remembered.T, strict=True))
+        """Return what a form has remembered at the beginning of the step, (n,) by row."""
+        for form, remembered in zip(self.forms, self._remembered, strict=True):
+            if form.name == name:
+                return dict(zip(form.kernel.memory, remembered.T, strict=True))
         return {}
 
     def gathered(self, name: str) -> dict[str, Array]:
-        """Return what all entities of a piece remember, on every rank (collective).
+        """Return what all entities of a form remember, on every rank (collective).
 
         By the names of the laws: (entities,) at places, (entities, points) on cells, in the order
         of the entities' numbers. An entity that a rank lacks is on another one.
         """
-        found: dict[str, Array] = {}
-        told = self.told(self._now.next)
-        rows = zip(self.pieces, self._totals, self.parts(), told, strict=True)
-        for piece, total, (ids, owned), values in rows:
-            if piece.name != name:
+        by_row: dict[str, Array] = {}
+        kept_rows = self.own_rows(self._now.next)
+        rows = zip(self.forms, self._totals, self.parts(), kept_rows, strict=True)
+        for form, total, (ids, owned), values in rows:
+            if form.name != name:
                 continue
-            names = [row.partition("[")[0] for row in piece.kernel.memory]
+            names = [row.partition("[")[0] for row in form.kernel.memory]
             every: Array = np.zeros((total, values.shape[1]))
             every[ids[owned]] = values[owned]
             every = reduced(self.comm, every)
             for quantity in dict.fromkeys(names):
                 table = every[:, [k for k, other in enumerate(names) if other == quantity]]
-                found[quantity] = table if piece.kernel.tabulated else table[:, 0]
-        return found
+                by_row[quantity] = table if form.kernel.tabulated else table[:, 0]
+        return by_row
 
     def dissipated(self, chosen: Sequence[bool]) -> float:
-        """Return the energy dissipated since the first step by the chosen pieces of `pieces` [J].
+        """Return the energy dissipated since the first step by the chosen forms of `forms` [J].
 
         This rank's part.
         """
         total = 0.0
-        rows = zip(chosen, self.pieces, self.parts(), self.told(self._now.next), strict=True)
-        for counts, piece, (_, owned), values in rows:
+        rows = zip(chosen, self.forms, self.parts(), self.own_rows(self._now.next), strict=True)
+        for counts, form, (_, owned), values in rows:
             if counts:
-                total += float(values[owned][:, list(piece.kernel.totals)].sum())
+                total += float(values[owned][:, list(form.kernel.totals)].sum())
         return total

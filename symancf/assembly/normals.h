@@ -19,11 +19,11 @@ typedef struct {
   double *Q;        /* [facets][4][3] polynomials of interpolated normals */
   double *M;        /* [vectors][3][3], or NULL */
   double *dm;       /* [normals][3] in a direction, or NULL */
-  int32_t *at;      /* [vertices] place among the vertices of `patch` */
-  int32_t patch;
+  int32_t *at;      /* [vertices] place among the vertices of `element` */
+  int32_t element;
 } symancf_normals;
 
-static void tangents(const symancf_feet *c, int span, const double *x, double ab[2][3])
+static void tangents(const symancf_closest_points *c, int span, const double *x, double ab[2][3])
 {
   memset(ab, 0, 6 * sizeof(double));
   for (int32_t e = c->entry_start[span]; e < c->entry_start[span + 1]; e++) {
@@ -34,7 +34,7 @@ static void tangents(const symancf_feet *c, int span, const double *x, double ab
 }
 
 /* m, |A| and Q at positions x. */
-static void find_normals(const symancf_feet *c, const double *x, symancf_normals *to)
+static void find_normals(const symancf_closest_points *c, const double *x, symancf_normals *to)
 {
   for (int32_t k = 0; k < c->normals; k++) {
     double sum[3] = {0}, ab[2][3], one[3];
@@ -46,7 +46,7 @@ static void find_normals(const symancf_feet *c, const double *x, symancf_normals
     to->size[k] = sqrt(dot3(sum, sum));
     for (int a = 0; a < 3; a++) to->m[3 * k + a] = to->size[k] > 0.0 ? sum[a] / to->size[k] : 0.0;
   }
-  if (*c->holds) memcpy(to->m, c->held, (size_t)c->normals * 3 * sizeof(double));
+  if (*c->holds) memcpy(to->m, c->frozen_normals, (size_t)c->normals * 3 * sizeof(double));
   for (int32_t f = 0; f < c->facets; f++) {
     const int32_t *number = c->normal + 4 * f;
     double *Q = to->Q + 12 * (int64_t)f;
@@ -63,7 +63,7 @@ static void find_normals(const symancf_feet *c, const double *x, symancf_normals
 }
 
 /* M at the positions x of m and |A|. */
-static void turn_normals(const symancf_feet *c, const double *x, symancf_normals *to)
+static void turn_normals(const symancf_closest_points *c, const double *x, symancf_normals *to)
 {
   for (int32_t k = 0; k < c->normals; k++) {
     const int32_t first = c->vector_start[k], end = c->vector_start[k + 1];
@@ -89,7 +89,7 @@ static void turn_normals(const symancf_feet *c, const double *x, symancf_normals
 }
 
 /* dm in the direction v. */
-static void move_normals(const symancf_feet *c, const double *M, const double *v, double *dm)
+static void move_normals(const symancf_closest_points *c, const double *M, const double *v, double *dm)
 {
   memset(dm, 0, (size_t)c->normals * 3 * sizeof *dm);
   for (int32_t k = 0; k < c->normals; k++)
@@ -99,7 +99,7 @@ static void move_normals(const symancf_feet *c, const double *M, const double *v
 }
 
 /* The weights of the normals of a facet's corners at a place; returns how many corners it has. */
-static inline int corners_at(const symancf_feet *c, int f, const double *xi, double N[4])
+static inline int corners_at(const symancf_closest_points *c, int f, const double *xi, double N[4])
 {
   const int n = basis_of(&c->types, f)->corners;
   const double x = xi[0], y = xi[1];
@@ -110,9 +110,9 @@ static inline int corners_at(const symancf_feet *c, int f, const double *xi, dou
   return n;
 }
 
-/* The change of n at a foot on facet f, those of the corners' normals being dm. */
-static inline void turn_of(const symancf_feet *c, int f, const symancf_foot *o, const double *dm,
-                           double *h)
+/* The change of n at a closest point on facet f, those of the corners' normals being dm. */
+static inline void turn_of(const symancf_closest_points *c, int f, const symancf_closest_point *o,
+                           const double *dm, double *h)
 {
   double N[4];
   const int n = corners_at(c, f, o->xi, N);
@@ -124,11 +124,11 @@ static inline void turn_of(const symancf_feet *c, int f, const symancf_foot *o, 
 }
 
 /* Room for it all; 0: there is none. */
-static int make_normals(const symancf_feet *c, int turns, symancf_normals *to)
+static int make_normals(const symancf_closest_points *c, int turns, symancf_normals *to)
 {
   const int64_t n = c->normals, all = c->vector_start[n];
   memset(to, 0, sizeof *to);
-  to->patch = -1;
+  to->element = -1;
   to->m = malloc((size_t)(4 * n + 12 * c->facets + (turns ? 9 * all + 3 * n : 0) + 1) * sizeof(double));
   to->at = malloc(((size_t)c->vertices + 1) * sizeof *to->at);
   if (!to->m || !to->at) return 0;

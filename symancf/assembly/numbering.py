@@ -306,9 +306,9 @@ class Numbering:
         owned = self.vertex_of < self.owned_vertices
         width = np.diff(self.start)
         free_count = np.bincount(self.vertex_of, weights=free, minlength=self.vertices).astype(int)
-        whole = np.where(free_count > 0, width, 0)
+        full_width = np.where(free_count > 0, width, 0)
         self.block_size = self._common(free_count)
-        block_of_whole = self._common(whole)
+        block_of_whole = self._common(full_width)
         has_row = free
         if block_of_whole > self.block_size:
             self.block_size = block_of_whole
@@ -362,8 +362,8 @@ class Numbering:
                 carried[vertices, k] = self.offset[vertices, block] >= 0
         topology.halo.update(carried)
         sent, received = (
-            {rank: self._listed(vertices, carried[vertices]) for rank, vertices in given.items()}
-            for given in (topology.lent, topology.borrowed)
+            {rank: self._listed(vertices, carried[vertices]) for rank, vertices in room.items()}
+            for room in (topology.lent, topology.borrowed)
         )
         self.room_halo = GhostExchange(self.comm, self.owned_vertices, {}, {}).extended(
             sent, received
@@ -390,8 +390,8 @@ class Numbering:
             np.where(there[:, None] > 0, self.coordinates_of(block, vertices), -1)
             for block, there in zip(self._of_room, carried.T, strict=True)
         ]
-        found = np.concatenate(parts, axis=1).ravel()
-        return np.asarray(found[found >= 0], dtype=np.int32)
+        coordinates = np.concatenate(parts, axis=1).ravel()
+        return np.asarray(coordinates[coordinates >= 0], dtype=np.int32)
 
     @property
     def owned(self) -> int:

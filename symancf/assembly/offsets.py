@@ -46,10 +46,10 @@ class Offsets:
         at, start = self.carriers[block], self._starts[block]
         if isinstance(where, slice):
             return self._column(at, start)[where]
-        asked = np.asarray(where)
-        if asked.dtype == bool:
-            asked = np.flatnonzero(asked)
+        positions = np.asarray(where)
+        if positions.dtype == bool:
+            positions = np.flatnonzero(positions)
         if not len(at):
-            return np.full(asked.shape, -1, dtype=np.int32)[()]
-        near = np.minimum(np.searchsorted(at, asked), len(at) - 1)
-        return np.where(at[near] == asked, start[near], np.int32(-1))[()]
+            return np.full(positions.shape, -1, dtype=np.int32)[()]
+        near = np.minimum(np.searchsorted(at, positions), len(at) - 1)
+        return np.where(at[near] == positions, start[near], np.int32(-1))[()]

@@ -5,11 +5,11 @@
 #ifndef SYMANCF_OPPOSITE_H
 #define SYMANCF_OPPOSITE_H
 
-#include "foot.h"
+#include "closest_point.h"
 
 #include <string.h>
 
-typedef struct symancf_feet {
+typedef struct symancf_closest_points {
   symancf_types types; /* of the targets */
   /* facets that are candidates on this rank */
   int32_t facets;
@@ -20,14 +20,14 @@ typedef struct symancf_feet {
   const double *size;     /* [facets] a length of the facet's cell */
   const double *width;    /* [facets] the shortest edge in the reference */
   const int32_t *rim;     /* [facets] free edges and corners on them, a bit for each: `inner` */
-  /* patches: a facet that has points, and what is opposite */
-  int32_t vectors, patches; /* coefficient vectors of such a facet, at most */
-  const int32_t *patch_offset;  /* [patches][vectors] */
-  const int32_t *vector_vertex; /* [patches][vectors] vertex among those of the patch */
-  const int32_t *facet_start;   /* [patches + 1]; the candidates ascend by number */
-  const int32_t *candidates;    /* [patches] how many; what follows holds anchors only */
+  /* contact elements: a facet that has points, and what is opposite */
+  int32_t vectors, elements; /* coefficient vectors of such a facet, at most */
+  const int32_t *element_offset;  /* [contact elements][vectors] */
+  const int32_t *vector_vertex; /* [contact elements][vectors] vertex among those of the contact element */
+  const int32_t *facet_start;   /* [contact elements + 1]; the candidates ascend by number */
+  const int32_t *candidates;    /* [contact elements] how many; what follows holds anchors only */
   const int32_t *facet;
-  const int32_t *corner; /* [][vertices] vertices of these facets among those of the patch */
+  const int32_t *corner; /* [][vertices] vertices of these facets among those of the contact element */
   /* normals at the corners of candidates, see normals.h */
   int32_t normals;
   const int32_t *normal;      /* [facets][4] their numbers, -1: of no candidate */
@@ -37,11 +37,11 @@ typedef struct symancf_feet {
   const double *entry_weight; /* [entries][2] */
   const int32_t *vector_start;                 /* [normals + 1] vectors that a normal depends on */
   const int32_t *turn_offset, *turn_vertex;    /* [vectors] in the local vector; their vertices */
-  const double *held;   /* [normals][3], what they are where they do not follow the state */
+  const double *frozen_normals;   /* [normals][3], what they are where they do not follow the state */
   const int32_t *holds; /* whether they do not */
-  int32_t vertices; /* more than the numbers of those of patches */
+  int32_t vertices; /* more than the numbers of those of contact elements */
   /* points */
-  const int32_t *patch; /* [n], ascending */
+  const int32_t *element; /* [n], ascending */
   const double *value;  /* [n][vectors] */
   const double *own;    /* [n] p of the points on their own side, see `inner` */
   const double *own_width; /* [n] of the facets that have them */
@@ -52,7 +52,7 @@ typedef struct symancf_feet {
   int32_t gap;          /* row of the gap among them, or -1 */
   int32_t damping, span; /* places of theta and h in uniform: the law is taken at g + theta h g' */
   int32_t anchor, turn, rate; /* first of the jets t and of the change of n, of the rates of d; or -1 */
-} symancf_feet;
+} symancf_closest_points;
 
 /* What is known of a facet before any point is looked at. */
 typedef struct {
@@ -60,12 +60,12 @@ typedef struct {
 } symancf_bound;
 
 /* Slopes of the element of facet f at its corner v from those of the vertex: [slopes][slopes]. */
-static inline const double *map_of(const symancf_feet *c, int f, int v)
+static inline const double *map_of(const symancf_closest_points *c, int f, int v)
 {
   return c->maps + ((int64_t)f * c->types.corners + v) * c->types.slopes * c->types.slopes;
 }
 
-static void coefficients_of(const symancf_feet *c, int f, const double *x, double *P)
+static void coefficients_of(const symancf_closest_points *c, int f, const double *x, double *P)
 {
   const symancf_types *most = &c->types;
   const symancf_basis *s = basis_of(most, f);
@@ -96,12 +96,12 @@ static void bound(const symancf_basis *s, const double *P, const double *Q, syma
 {
   static const double quad[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}}, tri[3][2] = {{0, 0}, {1, 0}, {0, 1}};
   const double(*at)[2] = s->corners == 3 ? tri : quad;
-  symancf_foot o;
+  symancf_closest_point o;
   double bulge = 0.0; /* of what is beyond the surface through the corners: |x^2 - x| <= 1/4 ... */
   o.g = 0.0;
   o.xi[0] = o.xi[1] = s->corners == 3 ? 1.0 / 3.0 : 0.5;
   memset(b, 0, sizeof *b);
-  if (!at_foot(s, P, Q, &o)) {
+  if (!at_closest_point(s, P, Q, &o)) {
     b->radius = b->lean = HUGE_VAL;
     return;
   }
@@ -113,7 +113,7 @@ static void bound(const symancf_basis *s, const double *P, const double *Q, syma
       bulge += 0.5 * sqrt(dot3(P + 3 * k, P + 3 * k));
   }
   for (int v = 0; v < s->corners; v++) {
-    symancf_foot corner = {.xi = {at[v][0], at[v][1]}};
+    symancf_closest_point corner = {.xi = {at[v][0], at[v][1]}};
     double m[3][MOST_MONOMIALS], y[3] = {0}, n[3];
     monomials(s, corner.xi, m);
     for (int k = 0; k < s->monomials; k++)
@@ -132,7 +132,7 @@ static void bound(const symancf_basis *s, const double *P, const double *Q, syma
   b->top += bulge;
 }
 
-/* Whether a point may have its foot on a facet, with a gap below `reach`. */
+/* Whether a point may have its closest point on a facet, with a gap below `reach`. */
 static inline int may_touch(const symancf_bound *b, const double *r, double reach)
 {
   const double y[3] = {r[0] - b->centre[0], r[1] - b->centre[1], r[2] - b->centre[2]};
@@ -144,19 +144,19 @@ static inline int may_touch(const symancf_bound *b, const double *r, double reac
   return !(across > all * all);
 }
 
-/* The nearest foot among the candidates of a patch: the number of the facet there, or -1. */
-static int nearest(const symancf_feet *c, int patch, const double *P, const double *Q,
-                   const symancf_bound *b, const double *r, double reach, symancf_foot *best)
+/* The closest of the points among the candidates of a contact element: the number of the facet there, or -1. */
+static int nearest(const symancf_closest_points *c, int element, const double *P, const double *Q,
+                   const symancf_bound *b, const double *r, double reach, symancf_closest_point *best)
 {
   const int m = 3 * c->types.monomials;
-  const int32_t *facet = c->facet + c->facet_start[patch];
+  const int32_t *facet = c->facet + c->facet_start[element];
   int found = -1;
-  for (int k = 0; k < c->candidates[patch]; k++) {
+  for (int k = 0; k < c->candidates[element]; k++) {
     const int f = facet[k];
-    symancf_foot o;
+    symancf_closest_point o;
     if (!may_touch(b + f, r, reach)) continue;
     const symancf_basis *s = basis_of(&c->types, f);
-    if (!find_foot(s, P + (int64_t)f * m, Q + 12 * (int64_t)f, r, INSIDE, &o)) continue;
+    if (!find_closest_point(s, P + (int64_t)f * m, Q + 12 * (int64_t)f, r, INSIDE, &o)) continue;
     if (o.g <= -GONE * c->size[f]) continue;
     if (found >= 0 && !(fabs(o.g) < fabs(best->g) - 1e-9 * c->size[f])) continue;
     *best = o;
@@ -169,7 +169,7 @@ static int nearest(const symancf_feet *c, int patch, const double *P, const doub
  * The values of a facet's functions by its vectors as they are stored: of slopes, mapped; 0 of those
  * that other types have.
  */
-static void weights(const symancf_feet *c, int f, const double *xi, double *W)
+static void weights(const symancf_closest_points *c, int f, const double *xi, double *W)
 {
   const symancf_basis *s = basis_of(&c->types, f);
   double N[3 * MOST_MONOMIALS * 2];

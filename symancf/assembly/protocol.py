@@ -11,7 +11,7 @@ The phases, each for bodies first and then for terms, in the order in which they
 (numbering)            by the system: offsets of coordinates from here on
 `build_reference`      to write the coordinates of the reference configuration
 `coordinates`          of supports: to tell which of them are held
-`pieces`               to give kernels and the entities that they are evaluated on
+`forms`               to give kernels and the entities that they are evaluated on
 `idle`                 to tell which multipliers nothing can answer
 `search`, `renew`      between steps, of lists that change: to find entities, to replace them
 `review`               of each solution: to judge it
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..mesh import Region
     from .agreement import PlaceFunction
     from .configuration import Configuration, Layout
-    from .piece import Listed, Piece
+    from .form import Form, Listed
     from .revisions import Change, Standing, Verdict
     from .state import ActiveSet, StateVariable
     from .vertices import AtVertices
@@ -51,13 +51,13 @@ Carriers = list[tuple[str, Ints32]]
 
 def having(items: Iterable[Any], part: Callable[..., Part]) -> list[Part]:
     """Return the bodies and terms that have a part; asked once of each class: asking is slow."""
-    known: dict[type, bool] = {}
+    answers: dict[type, bool] = {}
     chosen: list[Part] = []
     for item in items:
         kind = type(item)
-        if kind not in known:
-            known[kind] = isinstance(item, cast("type[Part]", part))
-        if known[kind]:
+        if kind not in answers:
+            answers[kind] = isinstance(item, cast("type[Part]", part))
+        if answers[kind]:
             chosen.append(item)
     return chosen
 
@@ -72,7 +72,7 @@ class Binding(Protocol):
 
     name: str
 
-    def pieces(self, configuration: Configuration, /) -> list[Piece]:
+    def forms(self, configuration: Configuration, /) -> list[Form]:
         """Return the kernels and entities that it contributes on this rank."""
 
 
@@ -110,11 +110,11 @@ class BodyProtocol(Term, Protocol):
 
     Attributes
     ----------
-    named : whether the user gave the name; others are counted.
+    has_name : whether the user gave the name; others are counted.
     extent : size of the body itself [m], 0 of a mere node.
     """
 
-    named: bool
+    has_name: bool
 
     def bind(self, layout: Layout, /) -> BodyBinding:
         """Announce entities, new vertices and blocks of coordinates; return the binding."""
@@ -137,13 +137,13 @@ class HasMesh(Protocol):
 class HasMass(BodyBinding, Protocol):
     """Resists accelerations."""
 
-    def inertia(self, configuration: Configuration, /) -> list[Piece]:
+    def inertia(self, configuration: Configuration, /) -> list[Form]:
         """Return the kinetic energy of a vector of rates; empty: no mass."""
 
-    def weight(self, configuration: Configuration, uniform: Mapping[str, Any], /) -> Piece:
+    def weight(self, configuration: Configuration, uniform: Mapping[str, Any], /) -> Form:
         """Return the potential of the weight in a field ``g1, g2, g3`` [m/s^2]."""
 
-    def turning(self, configuration: Configuration, uniform: Mapping[str, Any], /) -> list[Piece]:
+    def turning(self, configuration: Configuration, uniform: Mapping[str, Any], /) -> list[Form]:
         """Return centrifugal potential and Coriolis forces in a frame that turns."""
 
 
@@ -244,8 +244,8 @@ class Revises(Protocol):
         `needed` went before, so that these are on this rank.
         """
 
-    def renew(self, configuration: Configuration, /) -> dict[Piece, Piece]:
-        """Return pieces of the present entities by those that they replace (collective).
+    def renew(self, configuration: Configuration, /) -> dict[Form, Form]:
+        """Return forms of the present entities by those that they replace (collective).
 
         Every rank has all entities that touch its rows; their vertices are on it by now.
         """
@@ -271,7 +271,7 @@ class ReviewsByMemory(Reviews, Protocol):
     """Knows of what its entities remember when a review lets a solution stand."""
 
     def standing(self, configuration: Configuration, /) -> Mapping[str, Standing] | None:
-        """Return by piece when steps in C do not ask `review`, None: they have to."""
+        """Return by form when steps in C do not ask `review`, None: they have to."""
 
 
 @runtime_checkable
@@ -281,7 +281,7 @@ class Holds(Protocol):
     def renews(self, configuration: Configuration, /) -> bool:
         """Tell whether that helps, from the accepted state on (collective)."""
 
-    def hold(self, configuration: Configuration, held: bool, before: bool, /) -> float:
+    def hold(self, configuration: Configuration, frozen: bool, before: bool, /) -> float:
         """Hold it as in the present state, or `before` as in the accepted one, or let it follow.
 
         Returns by how much what was held has changed (collective).
@@ -293,7 +293,7 @@ class HasStateVariables(Protocol):
     """Has numbers that belong to the accepted state, as memory does, but not to its points."""
 
     def state_variables(self, configuration: Configuration, /) -> list[StateVariable]:
-        """Return them; asked once, when the pieces are there."""
+        """Return them; asked once, when the forms are there."""
 
 
 @runtime_checkable
@@ -330,8 +330,8 @@ class Chooses(Protocol):
 
     def choose(
         self, configuration: Configuration, option: Callable[[str], str | None], /
-    ) -> dict[Piece, Piece]:
-        """Return pieces with the chosen kernels by those that they replace (collective).
+    ) -> dict[Form, Form]:
+        """Return forms with the chosen kernels by those that they replace (collective).
 
         Unknowns and parameters of the kernels are the same; `option` returns the value of an
         option by its name.
@@ -348,10 +348,10 @@ class TurnsSlopes(Protocol):
         self,
         configuration: Configuration,
         basis: AtVertices[np.float64],
-        taken: AtVertices[np.bool_],
+        occupied: AtVertices[np.bool_],
         /,
     ) -> None:
-        """Turn the directions (vertices, s, 3) of slopes, but those `taken`, as it needs them."""
+        """Turn directions (vertices, s, 3) of slopes, but those `occupied`, as it needs them."""
 
 
 @runtime_checkable
@@ -379,5 +379,5 @@ class SupportBinding(Binding, Protocol):
     def course(self, times: Sequence[float], /) -> Array:
         """Return the values (times, n) there at some times."""
 
-    def given(self, configuration: Configuration, /) -> list[PlaceFunction]:
+    def prescribed_functions(self, configuration: Configuration, /) -> list[PlaceFunction]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""

@@ -42,7 +42,7 @@ class Resolved(NamedTuple):
     within : (K, d) coordinates in the cell, the facet or the frame of the body that holds each.
     weight : (K,) of a rule of quadrature on the unit facet; else none.
     group : (K,) number of the group of each, where the end groups its places.
-    given : the places of another end that these were made from.
+    source : the places of another end that these were made from.
     numbers : (K,) among all places of the end; None: they are all.
     starts : (ranks + 1,) where the shares of the ranks begin among all places; None: no shares.
     path : of all places of an end that travels, what it finds the next ones on.
@@ -53,7 +53,7 @@ class Resolved(NamedTuple):
     within: Array = NONE
     weight: Array = NONE
     group: Ints | None = None
-    given: Resolved | None = None
+    source: Resolved | None = None
     numbers: Ints | None = None
     starts: Ints | None = None
     path: Any = None
@@ -86,7 +86,7 @@ class Resolved(NamedTuple):
             self.within[at] if len(self.within) else self.within,
             self.weight[at] if len(self.weight) else self.weight,
             None if self.group is None else self.group[at],
-            None if self.given is None else self.given.take(at),
+            None if self.source is None else self.source.take(at),
             self.ids[at],
         )
 
@@ -98,22 +98,22 @@ class Resolved(NamedTuple):
         parts = [self.X, self.within.reshape(self.size, width)]
         parts += [self.weight[:, None]] if self.weight.ndim == 1 else []
         reals = lookup(comm, self.starts, ids, np.concatenate(parts, axis=1))
-        whole = [self.vertices] if self.group is None else [self.vertices, self.group[:, None]]
-        numbers = lookup(comm, self.starts, ids, np.concatenate(whole, axis=1))
+        columns = [self.vertices] if self.group is None else [self.vertices, self.group[:, None]]
+        numbers = lookup(comm, self.starts, ids, np.concatenate(columns, axis=1))
         return Resolved(
             reals[:, :3],
             numbers[:, : self.vertices.shape[1]],
             reals[:, 3 : 3 + width],
             reals[:, -1] if self.weight.ndim == 1 else self.weight,
             None if self.group is None else numbers[:, -1],
-            None if self.given is None else self.given.fetch(comm, ids),
+            None if self.source is None else self.source.fetch(comm, ids),
             ids,
         )
 
     def shared(self, starts: Ints) -> Resolved:
         """Return the same as a rank's share of places that begin at `starts`."""
-        given = None if self.given is None else self.given.shared(starts)
-        return self._replace(given=given, numbers=None, starts=starts)
+        origin = None if self.source is None else self.source.shared(starts)
+        return self._replace(source=origin, numbers=None, starts=starts)
 
     def vertices_of(self, comm: MPI.Comm, ids: Ints, starts: Ints | None) -> Ints:
         """Return the vertices (n, nv) of a rank's share of places, which begins at `starts`."""

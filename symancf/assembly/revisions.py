@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..arrays import Array
-    from .piece import Piece
+    from .form import Form
 
 
 REVISIONS = 12  # solutions at one time, each with what the last one asks for
@@ -83,5 +83,5 @@ class HoldsVectors(Protocol):
     def local_vectors(self) -> list[Array]:
         """Return those that must be right at ghosts, too; a halo writes into them."""
 
-    def relisted(self, changed: Sequence[Piece], rebuilt: bool, /) -> None:
-        """Take up the new lists of pieces; `rebuilt`: in another pattern (collective)."""
+    def relisted(self, changed: Sequence[Form], rebuilt: bool, /) -> None:
+        """Take up the new lists of forms; `rebuilt`: in another pattern (collective)."""

@@ -129,21 +129,21 @@ class Rounded:
         usable = 0.0 < largest < math.inf  # entries may be beyond what single precision holds
         self._scale = ctypes.c_double(2.0 ** (math.frexp(largest)[1] - 1) if usable else 1.0)
         for part in self._parts:
-            given = ctypes.byref(part), pointer(part.values), self._scale
+            arguments = ctypes.byref(part), pointer(part.values), self._scale
             if not len(part.rounded):
-                part.rounded = np.empty(library.symancf_round(*given, None), dtype=np.float32)
-            library.symancf_round(*given, pointer(part.rounded))
+                part.rounded = np.empty(library.symancf_round(*arguments, None), dtype=np.float32)
+            library.symancf_round(*arguments, pointer(part.rounded))
 
     def multiply(self, x: int, y: int) -> None:
         """Write the product with a vector x of PETSc to y, both by their handles (collective)."""
         source, result = ctypes.c_void_p(x), ctypes.c_void_p(y)
-        given, to = ctypes.c_void_p(), ctypes.c_void_p()
+        of, to = ctypes.c_void_p(), ctypes.c_void_p()
         if self._others is not None:
             self._others.begin(source)
-        functions.VecGetArrayRead(source, ctypes.byref(given))
+        functions.VecGetArrayRead(source, ctypes.byref(of))
         functions.VecGetArray(result, ctypes.byref(to))
-        self._add(self._parts[0], given, 0, to)
-        functions.VecRestoreArrayRead(source, ctypes.byref(given))
+        self._add(self._parts[0], of, 0, to)
+        functions.VecRestoreArrayRead(source, ctypes.byref(of))
         if self._others is not None:
             self._add(self._parts[1], self._others.end(source), 1, to)
         functions.VecRestoreArray(result, ctypes.byref(to))

@@ -2,15 +2,15 @@
 /*
  * The run-time half of assembly: gather, kernels, slope maps, scatter.
  *
- * One call evaluates the plan of all terms (plan.h).  Two contractions exist:
+ * One call evaluates the assembler of all terms (assembler.h).  Two contractions exist:
  *   cells     the kernel is tabulated and works on batches of 8 cells (cells.h, tiles.h);
  *   entities  the kernel works on a few jets of local coordinates (entities.h); those of points
- *             with feet on facets are made before (feet.h).
+ *             on facets are made before (closest_points.h).
  */
 #include "cells.h"
 #include "entities.h"
-#include "feet.h"
-#include "plan.h"
+#include "closest_points.h"
+#include "assembler.h"
 #include "ways.h"
 
 #include <stdlib.h>
@@ -32,13 +32,13 @@ static int64_t scratch(const symancf_term *t)
     return ((t->rates < 0 ? 5 : 6) * 3 * n + 9 * blocks) * LANES + corner_size(t) + whole_size(t);
   }
   const int64_t m = t->jets, n = t->columns;
-  if (t->feet) return m * (3 + m) * LANES;
+  if (t->closest_points) return m * (3 + m) * LANES;
   return m * (3 + m) * LANES + m * m + m * n + n * n;
 }
 
 /*
  * Evaluate all terms at the local vector x.
- *   ENERGY:    energies[piece] += energy of owned entities
+ *   ENERGY:    energies[form] += energy of owned entities
  *   RESIDUAL:  f += residual             (f: local vector)
  *   TANGENT:   f += residual, matrix = tangent
  *   PRODUCT:   f += tangent . v          (v: local vector), that at x or the one that is kept
@@ -47,39 +47,40 @@ static int64_t scratch(const symancf_term *t)
  *   PARAMETER: f += derivative of the residual along the direction of parameters, where that is
  * Returns the number of points that left the domain of their law, or -1 when memory is short.
  */
-int64_t symancf_assemble(const symancf_plan *plan, int what, const double *x, const double *v,
+int64_t symancf_assemble(const symancf_assembler *assembler, int what, const double *x, const double *v,
                          double *f, double *energies)
 {
   int64_t size = LANES, bad = 0;
   int32_t cleared = 0;
-  for (int k = 0; k < plan->terms; k++) {
-    const int64_t need = scratch(plan->term + k);
+  for (int k = 0; k < assembler->terms; k++) {
+    const int64_t need = scratch(assembler->term + k);
     if (need > size) size = need;
   }
   size = (size + LANES - 1) / LANES * LANES; /* C11: a size that is a multiple of the alignment */
   _Alignas(64) double own[SMALL];            /* for kernels that take less time than an allocation */
   double *work = size <= SMALL ? own : aligned_alloc(64, (size_t)size * sizeof(double));
   if (!work) return -1;
-  for (int k = 0; k < plan->terms; k++) {
-    const symancf_term *t = plan->term + k;
+  for (int k = 0; k < assembler->terms; k++) {
+    const symancf_term *t = assembler->term + k;
     if (!t->n || (what == PRODUCT && !t->has_tangent)) continue;
     if (what == PARAMETER && !t->uniform_rate) continue;
     if (tabulates(what) && !t->table) continue;
-    if (what == LINEARIZE && !t->kept) continue;
-    if (what == PRODUCT && t->kept) {
+    if (what == LINEARIZE && !t->linearized) continue;
+    if (what == PRODUCT && t->linearized) {
       multiply(t, v, f);
       continue;
     }
-    const int64_t found = t->tabulated ? cells(plan, t, what, x, v, f, energies, work, &cleared)
-                          : t->feet    ? feet(plan, t, what, x, v, f, energies, work, &cleared)
-                                       : entities(plan, t, what, x, v, f, energies, work, &cleared);
+    const int64_t found = t->tabulated ? cells(assembler, t, what, x, v, f, energies, work, &cleared)
+                          : t->closest_points
+                            ? closest_points(assembler, t, what, x, v, f, energies, work, &cleared)
+                            : entities(assembler, t, what, x, v, f, energies, work, &cleared);
     if (found < 0) {
       bad = -1;
       break;
     }
     bad += found;
   }
-  if (what == TANGENT && bad >= 0) clear_rows(plan, &cleared, plan->owned);
+  if (what == TANGENT && bad >= 0) clear_rows(assembler, &cleared, assembler->owned);
   if (work != own) free(work);
   return bad;
 }

@@ -28,11 +28,11 @@ class InternalVariables:
 
     Attributes
     ----------
-    old, next : of each piece with memory, (entities, rows) at the beginning and at the end of the
+    old, next : of each form with memory, (entities, rows) at the beginning and at the end of the
         last step, or of the present one; of lists that change all entities of all ranks.
     length, since : of the last step and where the present one began [s].
     stepping : whether there is a present step.
-    known : whether the initial values have been found.
+    initialised : whether the initial values have been found.
     """
 
     old: tuple[Array, ...] = ()
@@ -40,7 +40,7 @@ class InternalVariables:
     length: float = 0.0
     since: float = 0.0
     stepping: bool = False
-    known: bool = True
+    initialised: bool = True
 
 
 @dataclass(frozen=True, eq=False)

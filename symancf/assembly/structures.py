@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The structures of plan.h and its neighbours."""
+"""The structures of assembler.h and its neighbours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..runtime.structures import declared
 LANES = 8
 
 _FOLDER = Path(__file__).parent
-_FILES = "plan.h", "foot.h", "opposite.h", "ways.h"
+_FILES = "assembler.h", "closest_point.h", "opposite.h", "ways.h"
 _STRUCTURES = declared(
     *(_FOLDER / name for name in _FILES),
     macros={"SYMANCF_MODES(MODE_FIELD)": f"void {', '.join(f'*{mode}' for mode in MODES)};"},
@@ -30,5 +30,5 @@ if TYPE_CHECKING:
 else:
     Term, Terms, Basis, Types, Opposite, Ways = (
         _STRUCTURES[f"symancf_{name}"]
-        for name in ("term", "plan", "basis", "types", "feet", "ways")
+        for name in ("term", "assembler", "basis", "types", "closest_points", "ways")
     )

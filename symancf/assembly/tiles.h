@@ -6,7 +6,7 @@
 #define SYMANCF_TILES_H
 
 #include "lanes.h"
-#include "plan.h"
+#include "assembler.h"
 
 #define MAX_TILE (9 * MAX_VECTORS * MAX_VECTORS)
 
@@ -68,21 +68,21 @@ typedef struct {
 } corner;
 
 /* The corner that is vertex v of a cell, with the places of its runs in local vectors. */
-INLINE corner find_corner(const symancf_plan *plan, const symancf_term *t, int cell, int v,
+INLINE corner find_corner(const symancf_assembler *assembler, const symancf_term *t, int cell, int v,
                           const int32_t *block, const int parts)
 {
-  const int32_t vertex = t->vertices[t->vertex_start[cell] + v], row = plan->vertex_row[vertex];
-  int plain = plan->vertex_plain[vertex] && plan->rank_in_vertex[block[0]] == 0;
+  const int32_t vertex = t->vertices[t->vertex_start[cell] + v], row = assembler->vertex_row[vertex];
+  int plain = assembler->vertex_plain[vertex] && assembler->rank_in_vertex[block[0]] == 0;
   for (int p = 1; p < parts; p++) plain &= block[p] == block[p - 1] + 3 * t->width[p - 1];
   if (row < 0) return (corner){block, NULL, NULL, 0, 0, plain};
-  const int32_t *d = plan->diagonal_start + row, *o = plan->off_start + row;
+  const int32_t *d = assembler->diagonal_start + row, *o = assembler->off_start + row;
   /* a vertex whose coordinates are all fixed has no row, and the last of them no row behind it */
   const int64_t width = plain ? d[1] - d[0] : 0, off_width = plain ? o[1] - o[0] : 0;
-  return (corner){block, plan->diagonal + d[0], plan->off + o[0], width, off_width, plain};
+  return (corner){block, assembler->diagonal + d[0], assembler->off + o[0], width, off_width, plain};
 }
 
 /* Add a tile [rows][columns] to the rows of corner i and the columns of corner j of a cell. */
-INLINE void add_tile(const symancf_plan *plan, const symancf_term *t, const corner *i,
+INLINE void add_tile(const symancf_assembler *assembler, const symancf_term *t, const corner *i,
                      const corner *j, int32_t position, const double *tile, const int rows,
                      const int columns)
 {
@@ -93,18 +93,18 @@ INLINE void add_tile(const symancf_plan *plan, const symancf_term *t, const corn
     return;
   }
   for (int r = 0; r < rows; r++) { /* some coordinates are fixed */
-    const int32_t row = plan->row[coordinate(t, i->block, r)];
+    const int32_t row = assembler->row[coordinate(t, i->block, r)];
     if (row < 0) continue;
-    double *values = row_values(plan, row, position);
+    double *values = row_values(assembler, row, position);
     for (int c = 0; c < columns; c++) {
-      const int32_t column = plan->rank_in_vertex[coordinate(t, j->block, c)];
+      const int32_t column = assembler->rank_in_vertex[coordinate(t, j->block, c)];
       if (column >= 0) values[column] += tile[r * columns + c];
     }
   }
 }
 
 /* Split a tile of 8 lanes, its entries taken in the order `row`, and add it for each cell. */
-INLINE void add_lanes(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+INLINE void add_lanes(const symancf_assembler *assembler, const symancf_term *t, int first, int lanes,
                       corner (*corners)[LANES], int I, int J, const v8 *restrict tile,
                       const int16_t *restrict row, const int rows, const int columns)
 {
@@ -115,11 +115,11 @@ INLINE void add_lanes(const symancf_plan *plan, const symancf_term *t, int first
     const corner *i = &corners[I][l], *j = &corners[J][l];
     if (!i->diagonal) continue;
     const int64_t pair = t->pair_start[first + l] + I * vertices_of(t, first + l) + J;
-    add_tile(plan, t, i, j, t->positions[pair], values + l * size, rows, columns);
+    add_tile(assembler, t, i, j, t->positions[pair], values + l * size, rows, columns);
   }
 }
 
-INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+INLINE void scatter_tiles(const symancf_assembler *assembler, const symancf_term *t, int first, int lanes,
                           const v8 *restrict K, corner (*corners)[LANES], const int nf,
                           const int ns)
 {
@@ -133,7 +133,7 @@ INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int f
   for (int v = 0; v < n; v++)
     for (int l = 0; l < lanes; l++) {
       const int32_t *block = t->blocks + ((int64_t)(first + l) * n + v) * parts;
-      corners[v][l] = find_corner(plan, t, first + l, v, block, parts);
+      corners[v][l] = find_corner(assembler, t, first + l, v, block, parts);
     }
   v8 mapped[MAX_TILE];
   for (int I = 0; I < n; I++)
@@ -142,12 +142,12 @@ INLINE void scatter_tiles(const symancf_plan *plan, const symancf_term *t, int f
       if (nf == 1) { /* the packed blocks are the tiles */
         int turned;
         const v8 *tile = find_block(K, t->symmetric, coefficients(t), I, J, &turned);
-        add_lanes(plan, t, first, lanes, corners, I, J, tile, turned ? flipped : straight, nb, nb);
+        add_lanes(assembler, t, first, lanes, corners, I, J, tile, turned ? flipped : straight, nb, nb);
       } else if (!below) {
         map_tile(t, K, maps, I, J, nf, ns, mapped);
-        add_lanes(plan, t, first, lanes, corners, I, J, mapped, straight, nb, nb);
+        add_lanes(assembler, t, first, lanes, corners, I, J, mapped, straight, nb, nb);
         if (t->symmetric && I < J) /* the tile below is its transpose */
-          add_lanes(plan, t, first, lanes, corners, J, I, mapped, flipped, nb, nb);
+          add_lanes(assembler, t, first, lanes, corners, J, I, mapped, flipped, nb, nb);
       }
     }
 }
@@ -159,24 +159,24 @@ static inline int64_t corner_size(const symancf_term *t)
 }
 
 /* Nodes with any vectors. */
-static __attribute__((noinline)) void scatter_any(const symancf_plan *plan, const symancf_term *t,
+static __attribute__((noinline)) void scatter_any(const symancf_assembler *assembler, const symancf_term *t,
                                                   int first, int lanes, const v8 *restrict K,
                                                   corner (*corners)[LANES])
 {
-  scatter_tiles(plan, t, first, lanes, K, corners, t->vectors, t->mapped);
+  scatter_tiles(assembler, t, first, lanes, K, corners, t->vectors, t->mapped);
 }
 
 /* `corners` is scratch. */
-static void scatter_matrix(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+static void scatter_matrix(const symancf_assembler *assembler, const symancf_term *t, int first, int lanes,
                            const double *K, corner (*corners)[LANES])
 {
   const v8 *k = (const v8 *)K;
   const int nf = t->vectors, ns = t->mapped;
-  if (nf == 1) scatter_tiles(plan, t, first, lanes, k, corners, 1, 0);
-  else if (nf == 2 && ns == 1) scatter_tiles(plan, t, first, lanes, k, corners, 2, 1);
-  else if (nf == 3 && ns == 2) scatter_tiles(plan, t, first, lanes, k, corners, 3, 2);
-  else if (nf == 4 && ns == 3) scatter_tiles(plan, t, first, lanes, k, corners, 4, 3);
-  else scatter_any(plan, t, first, lanes, k, corners);
+  if (nf == 1) scatter_tiles(assembler, t, first, lanes, k, corners, 1, 0);
+  else if (nf == 2 && ns == 1) scatter_tiles(assembler, t, first, lanes, k, corners, 2, 1);
+  else if (nf == 3 && ns == 2) scatter_tiles(assembler, t, first, lanes, k, corners, 3, 2);
+  else if (nf == 4 && ns == 3) scatter_tiles(assembler, t, first, lanes, k, corners, 4, 3);
+  else scatter_any(assembler, t, first, lanes, k, corners);
 }
 
 #endif

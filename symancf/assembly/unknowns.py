@@ -96,15 +96,15 @@ class Unknowns:
                 at = numbering.coordinates_of(block, vertices).ravel()
                 owner[at[owner[at] < 0]] = len(names) - 1
         of_term = numbering.owner[numbering.vertex_of]
-        found = []
+        labels = []
         for c in self.coordinate.tolist():
             block = numbering.blocks[numbering.block_of[c]]
             name = names[owner[c]] if owner[c] >= 0 else ""
             if not name and of_term[c] >= 0:
                 name = numbering.owners.names[of_term[c]]
             start = numbering.offset[numbering.vertex_of[c], numbering.block_of[c]]
-            found.append((name, _label(block, c - int(start))))
-        return found
+            labels.append((name, _label(block, c - int(start))))
+        return labels
 
     def _carried(self, body: BodyProtocol) -> list[tuple[int, Ints]]:
         """Return the blocks of a body with all vertices here that carry them."""
@@ -137,13 +137,15 @@ class Unknowns:
         ------
         ParameterError : on no rank there is such an unknown; it names what there is.
         """
-        asked = None if what is None else {what} if isinstance(what, str) else {*what}
-        found = [
-            k for k, (a, b) in enumerate(self.labels) if a == name and (asked is None or b in asked)
+        wanted = None if what is None else {what} if isinstance(what, str) else {*what}
+        numbers = [
+            k
+            for k, (a, b) in enumerate(self.labels)
+            if a == name and (wanted is None or b in wanted)
         ]
-        if not self._numbering.comm.allreduce(len(found)):
+        if not self._numbering.comm.allreduce(len(numbers)):
             raise self._absent(name, what)
-        return np.array(found, dtype=np.int64) + np.int64(self.first)
+        return np.array(numbers, dtype=np.int64) + np.int64(self.first)
 
     def _absent(self, name: str, what: str | Sequence[str] | None) -> ParameterError:
         """Return the error that says which unknowns there are (collective)."""
@@ -151,12 +153,12 @@ class Unknowns:
         there: dict[str, set[str]] = {}
         for owner, label in set().union(*parts):
             there.setdefault(owner, set()).add(label)
-        known, possible = name in there, sorted(there.get(name, there))
-        kind = "coordinates of it" if known else "bodies and terms with unknowns"
+        is_there, possible = name in there, sorted(there.get(name, there))
+        kind = "coordinates of it" if is_there else "bodies and terms with unknowns"
         return ParameterError(
             f"no unknown {what or ''} of {name!r}; {kind}: {', '.join(map(repr, possible))}",
-            asked="what" if known else "name",
-            given=what if known else name,
+            asked="what" if is_there else "name",
+            given=what if is_there else name,
             possible=possible,
         )
 
@@ -195,12 +197,12 @@ class Unknowns:
         rows = values.getArray(readonly=True) if isinstance(values, PETSc.Vec) else values
         rows = rows / self.scale
         numbering = self._numbering
-        whole: Array = np.zeros(numbering.rows)
-        whole[self._chosen] = rows
+        all_rows: Array = np.zeros(numbering.rows)
+        all_rows[self._chosen] = rows
         local: Array = np.zeros(numbering.coordinates)
         vectors = Vectors(numbering)
         x = vectors.new()
-        x.setArray(whole)
+        x.setArray(all_rows)
         vectors.to_local(x, local)
         return local
 
@@ -215,16 +217,16 @@ class Unknowns:
             start, _ = mat.getOwnershipRange()
             index = (start + self._chosen).astype(PETSc.IntType)
             chosen = PETSc.IS().createGeneral(index, comm=comm)
-            made = mat.createSubMatrix(chosen, chosen)
+            copy = mat.createSubMatrix(chosen, chosen)
             chosen.destroy()
         else:
-            made = mat.copy()
+            copy = mat.copy()
         if self._of.stiffness != 1.0 and comm.allreduce(bool(self._bound.any())):
             scale = self.new()
             scale.setArray(1.0 / self.scale)
-            made.diagonalScale(scale, scale)
+            copy.diagonalScale(scale, scale)
             scale.destroy()
-        return made
+        return copy
 
 
 def as_scipy(mat: PETSc.Mat) -> csr_array:
@@ -233,9 +235,9 @@ def as_scipy(mat: PETSc.Mat) -> csr_array:
 
     start, columns, values = mat.getValuesCSR()
     shape = len(start) - 1, mat.getSize()[1]
-    made = csr_array((values.copy(), columns.copy(), start.copy()), shape=shape)
+    matrix = csr_array((values.copy(), columns.copy(), start.copy()), shape=shape)
     mat.destroy()
-    return made
+    return matrix
 
 
 def _label(block: Block, number: int) -> str:

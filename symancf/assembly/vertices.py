@@ -39,9 +39,9 @@ class AtVertices(Generic[Kind]):
         near, there = self._rows(at)
         if there.all():
             return self.values[near]
-        found = np.zeros((*near.shape, *self.values.shape[1:]), dtype=self.values.dtype)
-        found[there] = self.values[near[there]]
-        return found
+        values = np.zeros((*near.shape, *self.values.shape[1:]), dtype=self.values.dtype)
+        values[there] = self.values[near[there]]
+        return values
 
     def __setitem__(self, at: npt.ArrayLike, values: npt.ArrayLike) -> None:
         near, there = self._rows(at)

@@ -36,13 +36,13 @@ static int passes(const symancf_ways *w, int k, int64_t f, const double *const *
   const symancf_basis *s = basis_of(&w->types, f);
   const double deep = w->deep[f];
   double y[3];
-  symancf_foot o;
+  symancf_closest_point o;
   between(r, (double)k / w->parts, 3, y);
   if (!may_touch(b, y, -deep / sqrt(1.0 + b->lean * b->lean))) return NOTHING;
-  if (!find_foot(s, P[1], Q[1], y, 0.5, &o) || outside(s, o.xi) > INSIDE) return NOTHING;
+  if (!find_closest_point(s, P[1], Q[1], y, 0.5, &o) || outside(s, o.xi) > INSIDE) return NOTHING;
   if (!(o.g < -deep)) return NOTHING;
   between(r, (k - 1.0) / w->parts, 3, y);
-  return find_foot(s, P[0], Q[0], y, 0.5, &o) && o.g >= -deep ? CROSSED : NOTHING;
+  return find_closest_point(s, P[0], Q[0], y, 0.5, &o) && o.g >= -deep ? CROSSED : NOTHING;
 }
 
 /*

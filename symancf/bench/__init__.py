@@ -84,16 +84,16 @@ def assembly_row(
     from .contact import timed
 
     system = case.system(shuffled=shuffled, divisions=divisions)
-    cells = system._discrete.pieces[0].size
+    cells = system._discrete.forms[0].size
     displacement = field(system._discrete.points)
     if case.name == "hex8_plain":  # the field on which all packages are compared
         start = system._discrete.numbering.offset[:, system._discrete.numbering.block("position")]
         system.state[start[:, None] + np.arange(3)] = displacement
-    system._discrete.plan.update(0.0)
+    system._discrete.assembler.update(0.0)
     f, matrix = np.zeros_like(system.state), system._discrete.matrix
-    tangent = timed(lambda: system._discrete.plan.tangent(system.state, f, matrix))
+    tangent = timed(lambda: system._discrete.assembler.tangent(system.state, f, matrix))
     norm = float(np.linalg.norm(f))
-    residual = timed(lambda: system._discrete.plan.residual(system.state, f))
+    residual = timed(lambda: system._discrete.assembler.residual(system.state, f))
     row = {
         "element": case.name,
         "energy": case.energy.__name__,
@@ -122,7 +122,7 @@ def kernels_of_peers(rows: Sequence[Row]) -> list[Row]:
     `times` : of its CPU time to ours, residual and tangent; `same_work` : whether |f| and trace K
     of the unit cell agree to 9 digits, of elements with nodal values in both.
     """
-    found = []
+    table = []
     for case in all_cases():
         if case.name not in (element.name for element in SECOND_ORDER):
             continue
@@ -131,8 +131,8 @@ def kernels_of_peers(rows: Sequence[Row]) -> list[Row]:
         low, high = case.element.topology.domain
         points = (np.asarray(rule.points) - low) / (high - low)
         weights = np.asarray(rule.weights) / (high - low) ** 3
-        given = json.dumps({"points": points.tolist(), "weights": weights.tolist()})
-        row = _measured(["/usr/bin/python3", str(script), case.name], given)
+        rule_text = json.dumps({"points": points.tolist(), "weights": weights.tolist()})
+        row = _measured(["/usr/bin/python3", str(script), case.name], rule_text)
         modes = ("residual_ns", "tangent_ns")
         if "missing" not in row:
             row |= {f"times_{mode[:-3]}": row[mode] / ours[mode] for mode in modes}
@@ -141,8 +141,8 @@ def kernels_of_peers(rows: Sequence[Row]) -> list[Row]:
             f, K, _ = _kernel(case).tangent(field(unit)[None], unit[None], case.parameters)
             sums = {"residual_norm": np.linalg.norm(f), "trace": np.trace(K[0])}
             row["same_work"] = all(abs(row[k] / v - 1.0) < 1e-9 for k, v in sums.items())
-        found.append({"peer": "FFCx", "element": case.name, **row})
-    return found
+        table.append({"peer": "FFCx", "element": case.name, **row})
+    return table
 
 
 def _peer(*arguments: str) -> Row:
@@ -154,17 +154,17 @@ def _peer(*arguments: str) -> Row:
     return {"peer": "DOLFINx", **row}
 
 
-def _measured(command: list[str], given: str = "") -> Row:
+def _measured(command: list[str], stdin: str = "") -> Row:
     """Return the JSON of the last line that a process prints, or {"missing": reason}."""
     try:
-        done = subprocess.run(
-            command, input=given, capture_output=True, text=True, timeout=1800, check=True
+        process = subprocess.run(
+            command, input=stdin, capture_output=True, text=True, timeout=1800, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
         text = getattr(error, "stderr", "") or str(error)
         reason = text.strip().splitlines()[-1] if text.strip() else "no output"
         return {"missing": reason}
-    row: Row = json.loads(done.stdout.strip().splitlines()[-1])
+    row: Row = json.loads(process.stdout.strip().splitlines()[-1])
     return row
 
 
@@ -209,11 +209,11 @@ def robust(cases: Sequence[str]) -> list[Row]:
     rows: list[Row] = []
     for case in cases or CASES:
         command = [sys.executable, "-m", "symancf.bench.robust", case]
-        found = [{"solver": s, "case": case, **_measured([*command, s])} for s in SOLVERS]
-        for row in found:
-            if "norm_u" in row and "norm_u" in found[0]:
-                row["same_work"] = abs(row["norm_u"] / found[0]["norm_u"] - 1.0) < 1e-6
-        rows += found
+        table = [{"solver": s, "case": case, **_measured([*command, s])} for s in SOLVERS]
+        for row in table:
+            if "norm_u" in row and "norm_u" in table[0]:
+                row["same_work"] = abs(row["norm_u"] / table[0]["norm_u"] - 1.0) < 1e-6
+        rows += table
     return rows
 
 

@@ -83,8 +83,8 @@ class KernelCase:
             D = slopes_across(X, normals, np.arange(len(corners))[None])
             nodal = np.concatenate([X[:, :, None], basis], axis=2).reshape(1, -1, 3)
             maps = cell_maps(X, normals, basis, D)
-            whole: Array = (maps @ np.concatenate([nodal, D], axis=1))[0]
-            return whole
+            vectors: Array = (maps @ np.concatenate([nodal, D], axis=1))[0]
+            return vectors
         axes = {"xi": (1, 0, 0), "eta": (0, 1, 0), "z": (0, 0, 1), "y": (0, 1, 0), "zz": (0, 0, 0)}
         axes |= {"d1": (1, 0, 0), "d2": (0, 1, 0), "d3": (0, 0, 1)}
         rows = [[c, *(axes[s] for s in self.element.slopes)] for c in corners]

@@ -87,11 +87,11 @@ def row(facets: int, *, rigid: bool) -> Row:
     system._discrete.revise(0.0)
     system._discrete.update(0.0)
     names = {each.name for each in system._discrete.binding(contact).passes}
-    own = np.array([piece.name in names for piece in system._discrete.pieces])
-    sizes = np.array([piece.size for piece in system._discrete.pieces])
+    own = np.array([form.name in names for form in system._discrete.forms])
+    sizes = np.array([form.size for form in system._discrete.forms])
     points, cells = int(sizes[own].sum()), LAYERS * (1 if rigid else 2)
     n = width(facets, rigid=rigid)
-    found: Row = {
+    times_of: Row = {
         "target": "rigid" if rigid else "deformable",
         "facets": n * n * (1 if rigid else 2),
         "cells": n * n * cells,
@@ -99,12 +99,12 @@ def row(facets: int, *, rigid: bool) -> Row:
     }
     for what, by in (("candidate", 0.0), ("active", APART + DEPTH)):
         times = {part: _times(system, chosen, by) for part, chosen in _parts(own).items()}
-        found |= {f"{mode}_{what}_ns": 1e9 * s / points for mode, s in times["contact"].items()}
+        times_of |= {f"{mode}_{what}_ns": 1e9 * s / points for mode, s in times["contact"].items()}
         for part, own_times in times.items():
-            found |= {f"{part}_{mode}_{what}_ms": 1e3 * s for mode, s in own_times.items()}
-    pressed = [found[f"{part}_tangent_active_ms"] for part in ("contact", "bodies")]
-    found["share_of_assembly"] = pressed[0] / sum(pressed)
-    return found if rigid else found | _search(system, contact)
+            times_of |= {f"{part}_{mode}_{what}_ms": 1e3 * s for mode, s in own_times.items()}
+    pressed = [times_of[f"{part}_tangent_active_ms"] for part in ("contact", "bodies")]
+    times_of["share_of_assembly"] = pressed[0] / sum(pressed)
+    return times_of if rigid else times_of | _search(system, contact)
 
 
 def _parts(own: Mask) -> dict[str, Mask]:
@@ -112,15 +112,15 @@ def _parts(own: Mask) -> dict[str, Mask]:
 
 
 def _times(system: System, chosen: Mask, by: float) -> dict[str, float]:
-    """Return CPU times [s] of some pieces; a product is one of a Krylov solver."""
+    """Return CPU times [s] of some forms; a product is one of a Krylov solver."""
     x, v, f = shifted(system, by), system._discrete.numbering.random(1), np.zeros_like(system.state)
-    plan, matrix, linear = system._discrete.plan, system._discrete.matrix, Linearized()
-    with plan.only(chosen):
+    assembler, matrix, linear = system._discrete.assembler, system._discrete.matrix, Linearized()
+    with assembler.only(chosen):
         return {
-            "residual": timed(lambda: plan.residual(x, f)),
-            "linearize": timed(lambda: plan.linearize(x, linear)),
-            "product": timed(lambda: plan.product(x, v, f, linear)),
-            "tangent": timed(lambda: plan.tangent(x, f, matrix)),
+            "residual": timed(lambda: assembler.residual(x, f)),
+            "linearize": timed(lambda: assembler.linearize(x, linear)),
+            "product": timed(lambda: assembler.product(x, v, f, linear)),
+            "tangent": timed(lambda: assembler.tangent(x, f, matrix)),
         }
 
 

@@ -11,9 +11,9 @@ from unittest.mock import patch
 
 import numpy as np
 
+from ..assembly.assembler import Assembler
 from ..assembly.matrix import Matrix
 from ..assembly.memory import Memory
-from ..assembly.plan import Plan
 from ..catalogue.boundary import fix
 from ..contact.contact import ContactBinding
 from ..solve.statics.problem import StaticProblem
@@ -39,20 +39,20 @@ class ContactTimes:
     def __init__(self, system: System, contact: Contact) -> None:
         own = system._discrete.binding(contact)
         names = {each.name for each in (*own.passes, *own.dampers)}
-        self.own = np.array([piece.name in names for piece in system._discrete.pieces])
-        self.plan, self.spent, self.extra = (
-            system._discrete.plan,
+        self.own = np.array([form.name in names for form in system._discrete.forms])
+        self.assembler, self.spent, self.extra = (
+            system._discrete.assembler,
             defaultdict[str, float](float),
             0.0,
         )
         self.calls = defaultdict[str, int](int)
-        self._within, self._call = False, Plan._call
+        self._within, self._call = False, Assembler._call
 
     @contextmanager
     def measured(self) -> Iterator[None]:
         """Take times for a while."""
         spied = [(ContactBinding, ROUND), (Memory, ("accept",)), (Matrix, ("renew",))]
-        patches = [patch.object(Plan, "_call", self._split())]
+        patches = [patch.object(Assembler, "_call", self._split())]
         for kind, names in spied:
             patches += [patch.object(kind, name, self._timed(kind, name)) for name in names]
         try:
@@ -64,13 +64,13 @@ class ContactTimes:
                 each.stop()
 
     def _timed(self, kind: type, name: str) -> Any:
-        given = getattr(kind, name)
+        original = getattr(kind, name)
 
         def call(*arguments: Any) -> Any:
             outer, self._within = self._within, True
             start = time.thread_time()
             try:
-                return given(*arguments)
+                return original(*arguments)
             finally:
                 self._within = outer
                 if not outer:
@@ -83,30 +83,37 @@ class ContactTimes:
         self.calls[name] += 1
 
     def _split(self) -> Any:
-        def call(plan: Plan, mode: str, x: Array, v: Any, f: Any, e: Any) -> int:
-            if plan is not self.plan or self._within or mode in ("energy", "update", "initial"):
-                return self._call(plan, mode, x, v, f, e)
+        def call(assembler: Assembler, mode: str, x: Array, v: Any, f: Any, e: Any) -> int:
+            if (
+                assembler is not self.assembler
+                or self._within
+                or mode in ("energy", "update", "initial")
+            ):
+                return self._call(assembler, mode, x, v, f, e)
             if mode == "tangent":
                 start = time.thread_time()
-                with plan.only(~self.own):
-                    self._call(plan, mode, x, v, np.zeros_like(f), e)
+                with assembler.only(~self.own):
+                    self._call(assembler, mode, x, v, np.zeros_like(f), e)
                 least = time.thread_time() - start
                 self.extra += least
                 start = time.thread_time()
-                bad = self._call(plan, mode, x, v, f, e)
+                bad = self._call(assembler, mode, x, v, f, e)
                 self._add(mode, start + least)
                 return bad
-            kept = {id(g): t.kept for g, t in zip(plan.groups, plan._terms, strict=False)}
+            rooms = {
+                id(g): t.linearized
+                for g, t in zip(assembler.groups, assembler._terms, strict=False)
+            }
             bad = 0
             for chosen in (self.own, ~self.own):
                 start = time.thread_time()
-                with plan.only(chosen):
-                    terms = list(zip(plan.groups, plan._terms, strict=False))
+                with assembler.only(chosen):
+                    terms = list(zip(assembler.groups, assembler._terms, strict=False))
                     for group, term in terms:
-                        term.kept = kept.get(id(group))
-                    bad += self._call(plan, mode, x, v, f, e)
+                        term.linearized = rooms.get(id(group))
+                    bad += self._call(assembler, mode, x, v, f, e)
                     for _, term in terms:
-                        term.kept = None
+                        term.linearized = None
                 if chosen is self.own:
                     self._add(mode, start)
             return bad

@@ -97,23 +97,23 @@ class BenchmarkStructure:
 
 def _body(choice: ElementChoice, mesh: Mesh, thickness: float, mu: float, nu: float) -> Body:
     """Return a body of Yeoh's law with the moduli given, a thin plate of Kirchhoff's."""
-    given: dict[str, Any] = {"C10": mu / 2.0, "C20": 0.0, "C30": 0.0}
-    given |= {"k": 2.0 * mu * (1.0 + nu) / (3.0 * (1.0 - 2.0 * nu)), **(choice.options or {})}
+    values: dict[str, Any] = {"C10": mu / 2.0, "C20": 0.0, "C30": 0.0}
+    values |= {"k": 2.0 * mu * (1.0 + nu) / (3.0 * (1.0 - 2.0 * nu)), **(choice.options or {})}
     energy: Any = energies.yeoh()
     if choice.element is elements.ancf_thin_plate:
-        energy, given = energies.kirchhoff(), {"E": 2.0 * mu * (1.0 + nu), "nu": nu}
+        energy, values = energies.kirchhoff(), {"E": 2.0 * mu * (1.0 + nu), "nu": nu}
     if choice.plate:
-        given["thickness"] = thickness
-    return Body(mesh["body"], choice.element, energy, **given)
+        values["thickness"] = thickness
+    return Body(mesh["body"], choice.element, energy, **values)
 
 
 def _box(
-    choice: ElementChoice, lengths: Sequence[float], divisions: Sequence[int], **given: Any
+    choice: ElementChoice, lengths: Sequence[float], divisions: Sequence[int], **options: Any
 ) -> Mesh:
     """Return a box of an element's cells; of plates, its rectangle."""
     d = choice.element.topology.dimension
     return Mesh.box(
-        lengths[:d], divisions[:d], cell=choice.element.cell, comm=MPI.COMM_SELF, **given
+        lengths[:d], divisions[:d], cell=choice.element.cell, comm=MPI.COMM_SELF, **options
     )
 
 
@@ -139,11 +139,11 @@ def membrane(choice: ElementChoice, n: int) -> StructureModel:
 
     mesh = _box(choice, (1.0, 1.0, 1.0), (n, n, 1), warp=skew)
     mu, lam = 200.0 / 2.7, 200.0 * 0.35 / (1.35 * 0.3)
-    given: dict[str, Any] = {"mu": mu, "lam": lam, **(choice.options or {})}
-    body = Body(mesh["body"], choice.element, energies.neo_hooke(), **given)
-    held: list[Any] = [fix(body["x0"]), fix(body["z0"], "z"), fix(body["z1"], "z")]
+    values: dict[str, Any] = {"mu": mu, "lam": lam, **(choice.options or {})}
+    body = Body(mesh["body"], choice.element, energies.neo_hooke(), **values)
+    supports: list[Any] = [fix(body["x0"]), fix(body["z0"], "z"), fix(body["z1"], "z")]
     load = traction(body["x1"], (0.0, lambda t: 4.0 * t, 0.0))
-    system = System(body, terms=[*held, load])
+    system = System(body, terms=[*supports, load])
     middle = body.at((48.0, 52.0, 0.5))
     return system, lambda: float(system.displacement(middle)[0, 1]), 2
 
@@ -152,11 +152,16 @@ def tube(choice: ElementChoice, n: int) -> StructureModel:
     """Return a quarter of a thick tube of rubber under pressure, n x n x 1."""
     cell = choice.element.cell
     mesh = Mesh.tube(1.0, 2.0, 0.2, (n, n, 1), symmetric="xy", cell=cell, comm=MPI.COMM_SELF)
-    given: dict[str, Any] = {**RUBBER, "k": BULK, **(choice.options or {})}
-    body = Body(mesh["body"], choice.element, energies.yeoh(), **given)
-    held = [fix(body["z0"], "z"), fix(body["z1"], "z"), fix(body["y0"], "y"), fix(body["x0"], "x")]
+    values: dict[str, Any] = {**RUBBER, "k": BULK, **(choice.options or {})}
+    body = Body(mesh["body"], choice.element, energies.yeoh(), **values)
+    supports = [
+        fix(body["z0"], "z"),
+        fix(body["z1"], "z"),
+        fix(body["y0"], "y"),
+        fix(body["x0"], "x"),
+    ]
     p, _ = tube_reference(1.5)
-    system = System(body, terms=[*held, pressure(body["inner"], lambda t: t * p)])
+    system = System(body, terms=[*supports, pressure(body["inner"], lambda t: t * p)])
 
     def widening() -> float:
         return float(np.linalg.norm(system.position(body["inner"])[:, :2], axis=1).mean()) - 1.0
@@ -169,10 +174,10 @@ def square(choice: ElementChoice, n: int) -> StructureModel:
     mesh = _box(choice, (1.0, 1.0, 0.02), (n, n, 1))
     body = _body(choice, mesh, 0.02, 1e6, 0.3)
     mirror = symmetry if choice.plate else fix
-    held: list[Any] = [fix(body[s]) for s in ("x1", "y1")]
-    held += [mirror(body["x0"], "x"), mirror(body["y0"], "y")]
+    supports: list[Any] = [fix(body[s]) for s in ("x1", "y1")]
+    supports += [mirror(body["x0"], "x"), mirror(body["y0"], "y")]
     load = traction(body["body" if choice.plate else "z1"], (0.0, 0.0, 1e-3))
-    system = System(body, terms=[*held, load])
+    system = System(body, terms=[*supports, load])
     centre = body.at((0.0, 0.0, 0.0 if choice.plate else 0.01))
     return system, lambda: float(system.displacement(centre)[0, 2]), 1
 
@@ -235,17 +240,17 @@ def compare(
 
 def _best(structure: BenchmarkStructure, choice: ElementChoice, n: int) -> Row:
     """Return the least time of up to three solutions, of those that take less than 0.1 s."""
-    found = [row(structure, choice, n)]
-    while len(found) < 3 and found[0]["seconds"] < 0.1:
-        found.append(row(structure, choice, n))
-    return min(found, key=lambda r: float(r["seconds"]))
+    rows_of_runs = [row(structure, choice, n)]
+    while len(rows_of_runs) < 3 and rows_of_runs[0]["seconds"] < 0.1:
+        rows_of_runs.append(row(structure, choice, n))
+    return min(rows_of_runs, key=lambda r: float(r["seconds"]))
 
 
 def seconds_to(error: float, rows: Sequence[Row]) -> float | None:
     """Return the CPU time of the coarsest mesh from which on all errors are below `error`."""
-    found = None
+    seconds = None
     for r in sorted(rows, key=lambda r: -int(r["n"])):
         if abs(r["error"]) >= error:
             break
-        found = float(r["seconds"])
-    return found
+        seconds = float(r["seconds"])
+    return seconds

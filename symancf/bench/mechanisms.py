@@ -82,15 +82,15 @@ def _row(model: str, with_peers: bool, steps: int | None, repeats: int) -> Row:
     return _beside(model, [_middle(answers) for answers in found])
 
 
-def _answer(process: Popen[bytes], given: Row) -> Row:
+def _answer(process: Popen[bytes], line: Row) -> Row:
     """Return what a process answers to a line, or why there is no answer."""
     assert process.stdin is not None
     assert process.stdout is not None
     last = "no output"
     with suppress(BrokenPipeError):  # it ended; what it printed says why
-        process.stdin.write(json.dumps(given).encode() + b"\n")
-    for line in process.stdout:
-        text = line.decode(errors="replace").strip()
+        process.stdin.write(json.dumps(line).encode() + b"\n")
+    for output in process.stdout:
+        text = output.decode(errors="replace").strip()
         if text.startswith("{"):
             answer: Row = json.loads(text)
             return answer
@@ -104,12 +104,13 @@ def _middle(answers: list[Row]) -> Row:
     return answers[-1] | ({"ms_per_step": median(times)} if len(times) == len(answers) else {})
 
 
-def _beside(model: str, found: list[Row]) -> Row:
+def _beside(model: str, answers: list[Row]) -> Row:
     """Return our times, plain and recorded, with ratios to the faster of Exudyn's."""
-    row = {"model": model, "size": MODELS[model].size, **found[0]}
-    if "missing" not in found[1]:
-        row["ms_per_step_recorded"] = found[1]["ms_per_step"]
-    for name, ours, theirs in (("", found[0], found[2::2]), ("_recorded", found[1], found[3::2])):
+    row = {"model": model, "size": MODELS[model].size, **answers[0]}
+    if "missing" not in answers[1]:
+        row["ms_per_step_recorded"] = answers[1]["ms_per_step"]
+    for name, k in (("", 0), ("_recorded", 1)):
+        ours, theirs = answers[k], answers[2 + k :: 2]
         able = [answer for answer in theirs if "missing" not in answer]
         if not able or "missing" in ours:
             if theirs and not able:

@@ -33,8 +33,8 @@ def compare(measured: Callable[[list[str]], Row], with_peers: bool = False) -> l
     python = os.environ.get(PYTHON, sys.executable)
     script = str(Path(__file__).with_name("peer_exudyn.py"))
     for kind, n, steps, h in MOTIONS:
-        given = [kind, str(n), str(steps), str(h)]
-        ours = measured([sys.executable, "-m", f"{__package__}.motion", *given])
+        arguments = [kind, str(n), str(steps), str(h)]
+        ours = measured([sys.executable, "-m", f"{__package__}.motion", *arguments])
         model = {"model": f"{kind} {n}" if kind == "cable" else f"{kind} {n}x{n}"}
         rows.append({"peer": "symancf", **model, **ours})
         if not with_peers:
@@ -42,7 +42,7 @@ def compare(measured: Callable[[list[str]], Row], with_peers: bool = False) -> l
         for options in (["--space"], [], ["--newton"]):
             if options and kind != "cable":  # its plates take 300 ms with full Newton
                 continue
-            row = measured([python, "-W", "ignore", script, *given, *options])
+            row = measured([python, "-W", "ignore", script, *arguments, *options])
             if "missing" in row:
                 row["missing"] += f" (pip install exudyn; {PYTHON} names another Python)"
             elif "tip" in ours:

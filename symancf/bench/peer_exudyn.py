@@ -23,7 +23,7 @@ import numpy as np
 def cable(mbs, n: int, space: bool) -> int:
     """Build the pendulum of n cables; return the node of the tip."""
     L, E, A, I, rho = 1.2, 0.7e6, 1.8e-3, 1.215e-8, 5540.0
-    given = {
+    values = {
         "length": L / n,
         "massPerLength": rho * A,
         "bendingStiffness": E * I,
@@ -36,7 +36,7 @@ def cable(mbs, n: int, space: bool) -> int:
     Cable = items.ObjectANCFCable if space else items.ObjectANCFCable2D
     nodes = [mbs.AddNode(Node(referenceCoordinates=x)) for x in places]
     for i in range(n):
-        element = mbs.AddObject(Cable(nodeNumbers=nodes[i : i + 2], **given))
+        element = mbs.AddObject(Cable(nodeNumbers=nodes[i : i + 2], **values))
         weigh(mbs, element, [0, -9.81, 0])
     pin(mbs, nodes[0], planar=not space)
     return nodes[-1]
@@ -73,9 +73,9 @@ def pin(mbs, node: int, planar: bool = False) -> None:
     """Hold the position of a node."""
     ground = mbs.AddObject(items.ObjectGround())
     at = mbs.AddMarker(items.MarkerBodyPosition(bodyNumber=ground, localPosition=[0, 0, 0]))
-    held = mbs.AddMarker(items.MarkerNodePosition(nodeNumber=node))
+    marker = mbs.AddMarker(items.MarkerNodePosition(nodeNumber=node))
     Joint = items.ObjectJointRevolute2D if planar else items.ObjectJointSpherical
-    mbs.AddObject(Joint(markerNumbers=[at, held]))
+    mbs.AddObject(Joint(markerNumbers=[at, marker]))
 
 
 def main() -> None:

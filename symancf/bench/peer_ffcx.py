@@ -59,7 +59,7 @@ def forms(name: str, rule: dict):
 def measured(name: str, rule: dict) -> dict:
     """Return the times of one cell [ns], and of the unit cell |f| and trace K."""
     cell, family, n = CELLS[name]
-    random, found = np.random.default_rng(0), {"points": len(rule["weights"])}
+    random, result = np.random.default_rng(0), {"points": len(rule["weights"])}
     corners = np.array(basix.geometry(getattr(basix.CellType, cell)))
     moved = corners + random.uniform(-0.05, 0.05, corners.shape)
     state = random.uniform(-0.03, 0.03, n)
@@ -68,14 +68,14 @@ def measured(name: str, rule: dict) -> dict:
         objects, module, _ = compile_forms([form], **FLAGS)
         kernel = objects[0].integrals(module.lib.cell)[0].tabulate_tensor_float64
         out = np.zeros(n if what == "residual" else (n, n))
-        given = pointers(module.ffi, out, state, constants, moved)
+        arguments = pointers(module.ffi, out, state, constants, moved)
         samples = []
         for _ in range(9):
             start = time.thread_time()
             for _ in range(CALLS):
-                kernel(*given)
+                kernel(*arguments)
             samples.append((time.thread_time() - start) / CALLS * 1e9)
-        found[f"{what}_ns"] = statistics.median(samples)
+        result[f"{what}_ns"] = statistics.median(samples)
         if family != "Lagrange":
             continue
         nodes = basix.create_element(
@@ -87,14 +87,14 @@ def measured(name: str, rule: dict) -> dict:
         out[...] = 0.0
         kernel(*pointers(module.ffi, out, field(nodes), constants, corners))
         key = "residual_norm" if what == "residual" else "trace"
-        found[key] = float(np.linalg.norm(out) if out.ndim == 1 else np.trace(out))
-    return found
+        result[key] = float(np.linalg.norm(out) if out.ndim == 1 else np.trace(out))
+    return result
 
 
 def pointers(ffi, *arrays):
     """Return the arguments of a kernel."""
-    made = [ffi.cast("double *", array.ctypes.data) for array in arrays]
-    return (*made, ffi.NULL, ffi.NULL)
+    casts = [ffi.cast("double *", array.ctypes.data) for array in arrays]
+    return (*casts, ffi.NULL, ffi.NULL)
 
 
 def field(x):

@@ -33,14 +33,14 @@ class ExudynModel:
         self.mbs = self.container.AddSystem()
         self.mathematics = exu.symbolic if symbolic else math
         self.symbolic = symbolic
-        self.kept = []
+        self.functions = []
         self.ground = self.mbs.CreateGround()
 
     def function(self, function, name, item):
         """Return a user function of an item as it is, or recorded by `exudyn.symbolic`."""
         if self.symbolic:
             function = CreateSymbolicUserFunction(self.mbs, function, name, itemTypeName=item)
-            self.kept.append(function)
+            self.functions.append(function)
         return function
 
     def box(self, size, position, rho, axes=None, g=(0.0, 0.0, d.G), **start):

@@ -35,10 +35,10 @@ def draw(rows: Sequence[Row], path: str | Path) -> None:
             style: dict[str, Any] = {"color": choice.colour, "marker": choice.marker}
             rest.plot([], [], choice.line, label=choice.name, **style)
             for panel, title in zip(panels, titles, strict=False):
-                found = [r for r in rows if (r["structure"], r["element"]) == (title, choice.name)]
-                x, y = [r["seconds"] for r in found], [abs(r["error"]) for r in found]
+                own = [r for r in rows if (r["structure"], r["element"]) == (title, choice.name)]
+                x, y = [r["seconds"] for r in own], [abs(r["error"]) for r in own]
                 panel.plot(x, y, choice.line, **style)
-                soft = [k for k, r in enumerate(found) if r["error"] > 0.0]
+                soft = [k for k, r in enumerate(own) if r["error"] > 0.0]
                 if soft:
                     panel.plot(x, y, ls="none", markevery=soft, mfc="white", **style)
         rest.legend(loc="center", title="Full: too stiff. Hollow: too soft.")

@@ -89,16 +89,16 @@ def predict(
     finest = sum(measured[k] for k in ("product_s", "smoother_s", "vectors_s"))
     rows: list[Row] = []
     for p in ranks:
-        found = sent((n, n, n), p)
-        shared = found["reduced_bytes"] / 4 * 8 / 7 if p > 1 else 0.0  # and all levels below
+        messages = sent((n, n, n), p)
+        shared = messages["reduced_bytes"] / 4 * 8 / 7 if p > 1 else 0.0  # and all levels below
         apart = max(0.0, 3 * n**3 / 7 - shared / p) if p > 1 else there
         stages = 2 * math.ceil(math.log2(p))
         times = {
             "work_s": finest + each * apart,
             "shared_s": each * shared,
-            "messages_s": found["messages"] * latency + found["bytes"] / bandwidth,
-            "reductions_s": found["reductions"] * stages * latency
-            + (2 * found["reduced_bytes"] / bandwidth if p > 1 else 0.0),
+            "messages_s": messages["messages"] * latency + messages["bytes"] / bandwidth,
+            "reductions_s": messages["reductions"] * stages * latency
+            + (2 * messages["reduced_bytes"] / bandwidth if p > 1 else 0.0),
         }
         total = sum(times.values())
         first = rows[0]["iteration_s"] if rows else total

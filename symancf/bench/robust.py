@@ -57,8 +57,8 @@ def _hash(X: Array) -> Array:
     return np.asarray(np.mod(mixed, 2.0) - 1.0)
 
 
-def _cube(n: int, element: Any = elements.hex8_plain, **given: Any) -> Mesh:
-    return Mesh.box((1.0, 1.0, 1.0), (n, n, n), cell=element.cell, **given)
+def _cube(n: int, element: Any = elements.hex8_plain, **values: Any) -> Mesh:
+    return Mesh.box((1.0, 1.0, 1.0), (n, n, n), cell=element.cell, **values)
 
 
 def beam() -> _Model:
@@ -212,14 +212,14 @@ def inclusion() -> _Model:
 
 def apart() -> _Model:
     """Two bodies that are not joined, one a fiftieth of the other, a hundredth of a cell away."""
-    made, terms = [], []
+    bodies, terms = [], []
     for name, size, at in (("large", 1.0, 0.0), ("small", 0.02, 1.0005)):
         move = partial(np.add, np.array([at, 0.0, 0.0]))
         mesh = Mesh.box((size,) * 3, (20,) * 3, name=name, warp=move)
         body = Body(mesh["body"], elements.hex8_plain, energies.neo_hooke(), name=name, **_lame())
-        made.append(body)
+        bodies.append(body)
         terms += [fix(body["z0"]), traction(body["z1"], (0.02, 0.0, 0.01))]
-    return System(*made, terms=terms), 1
+    return System(*bodies, terms=terms), 1
 
 
 def rubber() -> _Model:
@@ -316,9 +316,9 @@ def walls() -> _Model:
 def _plate(element: Any, n: int) -> _Model:
     mesh = Mesh.box((1.0, 1.0), (n, n))
     thin = element is elements.ancf_thin_plate
-    given: dict[str, Any] = {"E": 1e6, "nu": 0.3} if thin else _lame(1e6)
+    values: dict[str, Any] = {"E": 1e6, "nu": 0.3} if thin else _lame(1e6)
     energy: Any = energies.kirchhoff() if thin else energies.neo_hooke()
-    body = Body(mesh["body"], element, energy, thickness=0.01, rho=1000.0, **given)
+    body = Body(mesh["body"], element, energy, thickness=0.01, rho=1000.0, **values)
     return System(body, terms=[fix(body["x0"], "all"), gravity((0.0, 0.0, -1e-3))]), 1
 
 
@@ -345,7 +345,7 @@ def large_thin_plate() -> _Model:
 def net() -> _Model:
     """Two sets of cables across each other, tied where they cross: multipliers."""
     lines, between = 40, 4
-    made = []
+    bodies = []
     for name, axes in (("along", (0, 1)), ("across", (1, 0))):
         points = lines * between + 1
         X = np.zeros((lines, points, 3))
@@ -361,9 +361,12 @@ def net() -> _Model:
         }
         mesh = Mesh.from_arrays(X.reshape(-1, 3), {"line": cells}, regions, name=name)
         rope: dict[str, Any] = {"EA": 1e3, "EI": 1e-3, "rho": 1.0, "A": 1.0}
-        made.append(Body(mesh["body"], elements.ancf_cable, energies.cable(), name=name, **rope))
-    terms = [*(fix(body["ends"]) for body in made), tie(made[0]["crossing"], made[1], weld=False)]
-    return System(*made, terms=[*terms, gravity((0.0, 0.0, -1.0))]), 1
+        bodies.append(Body(mesh["body"], elements.ancf_cable, energies.cable(), name=name, **rope))
+    terms = [
+        *(fix(body["ends"]) for body in bodies),
+        tie(bodies[0]["crossing"], bodies[1], weld=False),
+    ]
+    return System(*bodies, terms=[*terms, gravity((0.0, 0.0, -1.0))]), 1
 
 
 CASES: dict[str, Callable[[], _Model]] = {

@@ -49,11 +49,11 @@ class Clock:
 @contextmanager
 def clocks() -> Iterator[dict[str, Clock]]:
     """Take the time of all parts within, beside PETSc's log."""
-    found = {name: Clock() for name in EVENTS}
+    times = {name: Clock() for name in EVENTS}
     before = EVENTS.copy()
-    EVENTS.update(found)
+    EVENTS.update(times)
     try:
-        yield found
+        yield times
     finally:
         EVENTS.update(before)
 
@@ -79,7 +79,7 @@ def case(comm: MPI.Comm, kind: str, n: int) -> Row:
         history = problem.solve(to=0.5)
     took = time.perf_counter() - clock, time.process_time() - start
     system, cells = problem.system, float(np.prod(divisions))
-    own = sum(piece.size for piece in system._discrete.pieces)
+    own = sum(form.size for form in system._discrete.forms)
     krylov = problem.solver.krylov
     multigrid = None if krylov is None else krylov.multigrid
     if multigrid is None:
@@ -124,7 +124,7 @@ def levels(multigrid: Multigrid) -> list[Row]:
     `shared`: all ranks hold all of it. `nodes`, `ghosts`, 3 x 3 `blocks`; `neighbours` to which
     values of `lent` nodes go, and those that are `asked` for ghosts.
     """
-    comm, found = multigrid.comm, []
+    comm, rows = multigrid.comm, []
     for level in multigrid.levels:
         pattern, exchange = level.pattern, level.exchange
         there = [0, 0, 0]
@@ -134,14 +134,14 @@ def levels(multigrid: Multigrid) -> list[Row]:
         total = own if pattern.shared or comm.size == 1 else reduced(comm, own)
         most = reduced(comm, own, MPI.MAX).tolist()
         names = "nodes", "ghosts", "blocks", "neighbours", "asked", "lent"
-        found.append(
+        rows.append(
             {
                 "unknowns": 3 * int(total[0]),
                 "shared": bool(pattern.shared),
                 **dict(zip(names, most, strict=True)),
             }
         )
-    return found
+    return rows
 
 
 # ---- an iteration of conjugate gradients ---------------------------------------------------------
@@ -180,7 +180,7 @@ def iteration(problem: StaticProblem, multigrid: Multigrid) -> dict[str, float]:
     first, end = b.getOwnershipRange()
     b.setArray(np.sin(0.7 * np.arange(first, end)) + 0.1)  # of all wave lengths
     here = np.array([not level.pattern.shared for level in multigrid.levels])
-    found: list[dict[str, float]] = []
+    counts: list[dict[str, float]] = []
     for _ in range(1 + REPEATS):
         for count in (FEW, MANY):
             ksp.setTolerances(rtol=1e-50, atol=1e-300, max_it=count)
@@ -198,12 +198,12 @@ def iteration(problem: StaticProblem, multigrid: Multigrid) -> dict[str, float]:
             }
             if ksp.getIterationNumber() != count:
                 raise RuntimeError(f"CG ended: {ksp.getConvergedReason()}")
-            found.append(now | {k: v - before[k] for k, v in _counted(multigrid).items()})
-    few, many = found[2::2], found[3::2]
-    each = {k: (min(m[k] for m in many) - min(m[k] for m in few)) / (MANY - FEW) for k in found[0]}
+            counts.append(now | {k: v - before[k] for k, v in _counted(multigrid).items()})
+    few, many = counts[2::2], counts[3::2]
+    each = {k: (min(m[k] for m in many) - min(m[k] for m in few)) / (MANY - FEW) for k in counts[0]}
     each["product_s"] = _product(comm, mat, b, x)
-    known = ("smoother_s", "coarse_s", "shared_s", "waits_s", "product_s")
-    each["vectors_s"] = each["total_s"] - sum(each[k] for k in known)
+    names = ("smoother_s", "coarse_s", "shared_s", "waits_s", "product_s")
+    each["vectors_s"] = each["total_s"] - sum(each[k] for k in names)
     each["iteration_s"] = each.pop("total_s")
     for thing in (ksp, x, b):
         thing.destroy()

@@ -154,11 +154,11 @@ def _beside(rows: list[dict[str, Any]]) -> Table:
     for row in rows:
         pairs = [[row[f"{part}_{m}_active_ms"] for part in ("contact", "bodies")] for m in modes]
         numbers = [" | ".join(f"{ms:.2f}" for ms in pair) for pair in pairs]
-        found = [
+        rows_beside = [
             f"{row[f'{k}_ms']:.1f}" if f"{k}_ms" in row else ""
             for k in ("look", "search", "review")
         ]
-        table.add_row(row["target"], str(row["facets"]), str(row["cells"]), *numbers, *found)
+        table.add_row(row["target"], str(row["facets"]), str(row["cells"]), *numbers, *rows_beside)
     return table
 
 
@@ -234,9 +234,9 @@ def _elements(rows: Sequence[dict[str, Any]]) -> Iterator[Table]:
         for head in (*(f"n = {n}" for n in sizes), "to 1 %"):
             table.add_column(head, justify="right")
         for element in dict.fromkeys(row["element"] for row in own):
-            found = {row["n"]: row for row in own if row["element"] == element}
-            texts = [_error(found[n]) if n in found else "" for n in sizes]
-            least = seconds_to(0.01, list(found.values()))
+            by_cells = {row["n"]: row for row in own if row["element"] == element}
+            texts = [_error(by_cells[n]) if n in by_cells else "" for n in sizes]
+            least = seconds_to(0.01, list(by_cells.values()))
             table.add_row(element, *texts, "" if least is None else f"{1e3 * least:.0f}")
         yield table
 

@@ -15,8 +15,8 @@ import sympy as sp
 from symancf_codegen.declare import RATE_FACTOR, brought
 
 from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.form import Form, Role
 from ..assembly.numbering import Block
-from ..assembly.piece import Piece, Role
 from ..errors import MeshError, ParameterError, SymancfError, outside
 from ..kinematics.naming import Energy, signature
 from ..laws import (
@@ -126,7 +126,7 @@ class Body(OneProcess, Displayable):
     Body 'body': 1 hex8 with neo_hooke
     """
 
-    named = True
+    has_name = True
 
     @former_arguments("Body")
     def __init__(
@@ -162,19 +162,19 @@ class Body(OneProcess, Displayable):
                 self.pressure = pressure_of(element, energy, pressure, parameters)
                 self._domains = self.pressure.domains(self._domains)
             self.parameters = self._complete(parameters)
-            whole = "all" if element.slope_kind == "gradient" else "position"
-            join = whole if join is None else join
+            all_slopes = "all" if element.slope_kind == "gradient" else "position"
+            join = all_slopes if join is None else join
             self._join = one_of(f"body {self.name!r}: join", join, ("all", "position"))
             self._fields = _kinds(self.parameters)
             if element.dimension == 1:
                 of = self.name if element.oriented else None
                 self.region = in_one_sense(self.region, of)
             self._laws  # noqa: B018  (a wrong pairing of energy and element is told here)
-        told = element.advice
+        hint = element.advice
         if element.section or self.layers is not None:
-            told = advice(energy, self._laws, quadrature) or told
-        if told and region.mesh.comm.rank == 0:
-            warnings.warn(f"body {self.name!r}: {told}", stacklevel=outside())
+            hint = advice(energy, self._laws, quadrature) or hint
+        if hint and region.mesh.comm.rank == 0:
+            warnings.warn(f"body {self.name!r}: {hint}", stacklevel=outside())
 
     @cached_property
     def extent(self) -> float:
@@ -197,15 +197,15 @@ class Body(OneProcess, Displayable):
         """Return the energy."""
         return Formula.of(self.element, self._energy_function).written()
 
-    def _complete(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _complete(self, values: dict[str, Any]) -> dict[str, Any]:
         """Add the energy's defaults; refuse names that nothing takes."""
-        asked = signature(self._energy_function)
+        arguments = signature(self._energy_function)
         own = self.element.kinematics()
-        needed = (*asked.required, *(s for s in own.section if s not in asked.defaults))
-        optional = (*asked.defaults, *own.density_parameters, *own.defaults)
-        what, before = f"{asked.name}()", asked.quantities
-        require_parameters(what, needed, given, optional=optional, exact=True, before=before)
-        self.parameters = parameters = Fixed({**own.defaults, **asked.defaults, **given})
+        needed = (*arguments.required, *(s for s in own.section if s not in arguments.defaults))
+        optional = (*arguments.defaults, *own.density_parameters, *own.defaults)
+        what, before = f"{arguments.name}()", arguments.quantities
+        require_parameters(what, needed, values, optional=optional, exact=True, before=before)
+        self.parameters = parameters = Fixed({**own.defaults, **arguments.defaults, **values})
         self._numbers(0.0)
         self._weighs  # noqa: B018  (densities of some layers only are told here)
         return parameters
@@ -233,8 +233,8 @@ class Body(OneProcess, Displayable):
     def _scalars(self) -> dict[str, Scalar]:
         """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
         without = self.pressure.unbounded if self.pressure else ()
-        given = ((k, v) for k, v in self.parameters.items() if k not in without)
-        return {k: v for k, v in given if not isinstance(v, Field)}
+        values = ((k, v) for k, v in self.parameters.items() if k not in without)
+        return {k: v for k, v in values if not isinstance(v, Field)}
 
     @property
     def layers(self) -> Layers | None:
@@ -300,9 +300,9 @@ class Body(OneProcess, Displayable):
 
         One law of the whole energy, or with `by_rule` those of its parts with their rules.
         """
-        whole = {} if by_rule else {"volumetric": "full", "quadrature": "full"}
+        full_rules = {} if by_rule else {"volumetric": "full", "quadrature": "full"}
         fields = dict.fromkeys(self._fields, "cell")
-        laws = self._laws_with(outputs=outputs, fields=fields, held=True, **whole, **options)
+        laws = self._laws_with(outputs=outputs, fields=fields, frozen=True, **full_rules, **options)
         return [(at_points(law), rule) for law, rule in laws]
 
     @property
@@ -370,8 +370,8 @@ class Body(OneProcess, Displayable):
         """
         p, bare = self.pressure, self.element.space
         space = bare.with_scalars(p.count) if p and p.of_system else bare
-        made = jit.cells(self._kernel_name(self._laws, self.element), space, self._laws)
-        return kernel_text(made, function, {**brought(self._laws), **self._numbers(0.0)})
+        kernel = jit.cells(self._kernel_name(self._laws, self.element), space, self._laws)
+        return kernel_text(kernel, function, {**brought(self._laws), **self._numbers(0.0)})
 
     # ---- in a system ----------------------------------------------------------------------------
     def bind(self, layout: Layout) -> CellBodyBinding:
@@ -382,9 +382,9 @@ class Body(OneProcess, Displayable):
         """Return the values of the kernels' uniform parameters; these watch their domain."""
         values = self._scalars()
         for name in sorted({*self._domains} & {*values}):
-            given = values[name]
-            if isinstance(given, Parameter) or callable(given):
-                values[name] = Checked(given, partial(self._number_at, name, given))
+            value = values[name]
+            if isinstance(value, Parameter) or callable(value):
+                values[name] = Checked(value, partial(self._number_at, name, value))
         return values
 
 
@@ -474,8 +474,8 @@ class CellBodyBinding:
             self._curved = mine = on.curved()
             some = configuration.comm.allreduce([bool(mine.any()), bool((~mine).any())])
             self._some = any(some[0::2]), any(some[1::2])
-        found = [(body._laws, ~self._curved)] if self._some[1] else []
-        return found + ([(body._curved_laws, self._curved)] if self._some[0] else [])
+        variants = [(body._laws, ~self._curved)] if self._some[1] else []
+        return variants + ([(body._curved_laws, self._curved)] if self._some[0] else [])
 
     def cell_parameters(
         self,
@@ -509,7 +509,7 @@ class CellBodyBinding:
                     body._domains[name].require(name, what, values[:, k], " in a cell")
         return values
 
-    def piece(
+    def form(
         self,
         configuration: Configuration,
         name: str,
@@ -518,8 +518,8 @@ class CellBodyBinding:
         uniform: Mapping[str, Value],
         patch: Patch | None = None,
         values: Mapping[str, Array] | None = None,
-    ) -> Piece:
-        """Make the piece of a list of (law, rule) on this body's cells, or on others (collective).
+    ) -> Form:
+        """Make the form of a list of (law, rule) on this body's cells, or on others (collective).
 
         `values` : parameters (n,) of the cells that are not those of the body.
         """
@@ -528,18 +528,18 @@ class CellBodyBinding:
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
         kernel = jit.cells(body._kernel_name(laws, patch.element), space, laws, configuration.comm)
-        given = {*own, *kernel.memory, *kernel.optional}
-        asked = [k for k, parameter in enumerate(kernel.cell) if parameter not in given]
-        names, points = [kernel.cell[k] for k in asked], [kernel.points[k] for k in asked]
+        filled = {*own, *kernel.memory, *kernel.optional}
+        missing = [k for k, parameter in enumerate(kernel.cell) if parameter not in filled]
+        names, points = [kernel.cell[k] for k in missing], [kernel.points[k] for k in missing]
         cell = np.zeros((len(patch.cells), len(kernel.cell)))
-        cell[:, asked] = self.cell_parameters(configuration, names, points, patch.cells)
+        cell[:, missing] = self.cell_parameters(configuration, names, points, patch.cells)
         for k, parameter in enumerate(kernel.cell):
             if parameter in own:
                 cell[:, k] = own[parameter]
         vertices, start = patch.vertices
-        known = {*kernel.uniform, *kernel.cell}
-        material = {k: value for k, value in body._uniform_values().items() if k in known}
-        return Piece(
+        parameter_names = {*kernel.uniform, *kernel.cell}
+        material = {k: value for k, value in body._uniform_values().items() if k in parameter_names}
+        return Form(
             name=name,
             kernel=kernel,
             role=role,
@@ -557,24 +557,24 @@ class CellBodyBinding:
         on = self.interpolation
         if chosen.all():
             return on.patch()
-        return on.patch(None, on.whole[chosen], on.owned[chosen], ids=on.ids[chosen])
+        return on.patch(None, on.all_vertices[chosen], on.owned[chosen], ids=on.ids[chosen])
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the strain energy, with a kernel of its own for cables of curved reference."""
-        made: list[Piece] = []
+        forms: list[Form] = []
         for laws, cells in self.variants(configuration):
-            name = f"{self.name} (curved)" if made else self.name
+            name = f"{self.name} (curved)" if forms else self.name
             if self.pressures is None:
                 patch, uniform = self.patch(cells), {}
             else:
                 patch = self.pressures.patch(configuration)
                 uniform = self.pressures.uniform(configuration)
-            piece = self.piece(configuration, name, laws, "strain", uniform, patch)
-            check_rest(self.body, configuration, laws, piece, np.flatnonzero(cells)[:CELLS])
-            made.append(piece)
-        return made
+            form = self.form(configuration, name, laws, "strain", uniform, patch)
+            check_rest(self.body, configuration, laws, form, np.flatnonzero(cells)[:CELLS])
+            forms.append(form)
+        return forms
 
-    def inertia(self, configuration: Configuration) -> list[Piece]:
+    def inertia(self, configuration: Configuration) -> list[Form]:
         """Return the kinetic energy of a vector of rates; its tangent is the mass matrix.
 
         Empty where the body has no density.
@@ -587,27 +587,27 @@ class CellBodyBinding:
         if not body._weighs:
             return []
         laws = inertia_laws(body.element, **body._mass)
-        given, uniform = body.parameters.get("rho", 1.0), {}
-        if "rho" in body.parameters and not isinstance(given, Field):
+        density, uniform = body.parameters.get("rho", 1.0), {}
+        if "rho" in body.parameters and not isinstance(density, Field):
             with together(configuration.comm):
                 body._density(configuration.time)
-            if depends_on_time(given):
-                uniform["rho"] = Checked(given, body._density)
+            if depends_on_time(density):
+                uniform["rho"] = Checked(density, body._density)
         name = f"inertia:{self.name}"
-        return [self.piece(configuration, name, laws, "inertia", uniform)]
+        return [self.form(configuration, name, laws, "inertia", uniform)]
 
-    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
+    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Form:
         """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2]."""
         laws = body_force_laws(self.body.element, **self.body._mass)
-        return self.piece(configuration, f"gravity:{self.name}", laws, "potential", uniform)
+        return self.form(configuration, f"gravity:{self.name}", laws, "potential", uniform)
 
-    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
+    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Form]:
         """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
         potential, forces = turning_laws(self.body.element, **self.body._mass)
         by_rates = {**uniform, RATE_FACTOR: 0.0}
         return [
-            self.piece(configuration, "centrifugal", potential, "potential", uniform),
-            self.piece(configuration, "coriolis", forces, "inertia", by_rates),
+            self.form(configuration, "centrifugal", potential, "potential", uniform),
+            self.form(configuration, "coriolis", forces, "inertia", by_rates),
         ]
 
     # ---- a motion -------------------------------------------------------------------------------

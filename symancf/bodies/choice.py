@@ -34,7 +34,7 @@ def pair(
     element: Element | Energy | None,
     energy: Energy | None,
     name: str | None,
-    given: Collection[str],
+    parameters: Collection[str],
     volumetric: Volumetric | None = None,
     quadrature: Quadrature = None,
 ) -> tuple[Element, Energy]:
@@ -67,38 +67,38 @@ def pair(
             asked="energy",
             given=(label(element), label(energy)),
         )
-    found, why = choose(region, element, given), ""
-    if found.without is not None:
+    choice, why = choose(region, element, parameters), ""
+    if choice.without is not None:
         with suppress(Exception):  # which the body raises, from every rank
-            why = unsuited(found, element, volumetric, quadrature)
-        found = found.without if why else found
+            why = unsuited(choice, element, volumetric, quadrature)
+        choice = choice.without if why else choice
         why = why and f" since {why}; it locks in bending;"
     if region.mesh.comm.rank == 0:
         warnings.warn(
-            f"body {name or region.name!r} has the element sa.elements.{found.name}, chosen for "
-            f"its cells of type {found.cell!r} and {signature(element).name}();{why} without "
+            f"body {name or region.name!r} has the element sa.elements.{choice.name}, chosen for "
+            f"its cells of type {choice.cell!r} and {signature(element).name}();{why} without "
             "this warning: Body(region, element, energy)",
             stacklevel=outside(),
         )
-    return found, element
+    return choice, element
 
 
-def _hint(given: object) -> str:
+def _hint(value: object) -> str:
     """Return what names an element or an energy that is given as a text."""
     for module in ("elements", "energies"):
-        if isinstance(given, str) and given in vars(import_module(f"symancf.{module}")):
-            return f"; {given!r} is sa.{module}.{given}"
+        if isinstance(value, str) and value in vars(import_module(f"symancf.{module}")):
+            return f"; {value!r} is sa.{module}.{value}"
     return ""
 
 
-def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
+def choose(region: Region, energy: Energy, parameters: Collection[str]) -> Element:
     """Return the one element of the region's cells that offers what a law asks for.
 
     Parameters
     ----------
     region : of cells of one type.
     energy : asks for quantities and parameters.
-    given : names of the parameters that are given: of several elements they decide.
+    parameters : names of the parameters that are given: of several elements they decide.
 
     Raises
     ------
@@ -114,9 +114,9 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
         )
     fitting = _of_cells(region)
     able = _offering(fitting, energy)
-    left = [e for e in able if _takes(e, energy, given)] if len(able) > 1 else able
-    if len(left) != 1:
-        law, possible = signature(energy).name, [e.name for e in left or able]
+    candidates = [e for e in able if _takes(e, energy, parameters)] if len(able) > 1 else able
+    if len(candidates) != 1:
+        law, possible = signature(energy).name, [e.name for e in candidates or able]
         names = [f"sa.elements.{name}" for name in possible]
         raise KinematicsError(
             f"{law}() goes with {' and '.join(names)} on the cells of {region.name!r}, "
@@ -124,7 +124,7 @@ def choose(region: Region, energy: Energy, given: Collection[str]) -> Element:
             asked=law,
             possible=possible,
         )
-    return left[0]
+    return candidates[0]
 
 
 def _of_cells(region: Region) -> list[Element]:
@@ -132,10 +132,10 @@ def _of_cells(region: Region) -> list[Element]:
     (kind,) = region.sizes
     every = [e for e in vars(elements).values() if isinstance(e, Element)]
     traces = {trace for e in every for trace in e.traces}
-    known = [e for e in every if e.automatic and e not in traces]
-    fitting = [e for e in known if e.cell == kind]
+    candidates = [e for e in every if e.automatic and e not in traces]
+    fitting = [e for e in candidates if e.cell == kind]
     if not fitting:
-        possible = sorted({e.cell for e in known})
+        possible = sorted({e.cell for e in candidates})
         raise MeshError(
             f"{region.describe()}; there are elements for cells of type "
             f"{' or '.join(map(repr, possible))}",
@@ -148,14 +148,16 @@ def _of_cells(region: Region) -> list[Element]:
 
 def _offering(fitting: list[Element], energy: Energy) -> list[Element]:
     """Return those of some elements that offer the quantities of a law."""
-    asked = signature(energy)
-    able = [e for e in fitting if {*asked.quantities} <= {*e.quantities}]
+    arguments = signature(energy)
+    able = [e for e in fitting if {*arguments.quantities} <= {*e.quantities}]
     if not able:
         offers = "; ".join(f"{e.name} offers {', '.join(e.quantities)}" for e in fitting)
         every = tuple(dict.fromkeys(q for e in fitting for q in e.quantities))
-        absent = next((q for q in asked.quantities if q not in every), ", ".join(asked.quantities))
+        absent = next(
+            (q for q in arguments.quantities if q not in every), ", ".join(arguments.quantities)
+        )
         raise KinematicsError(
-            f"{asked.name}() asks for {', '.join(asked.quantities)}. On cells of type "
+            f"{arguments.name}() asks for {', '.join(arguments.quantities)}. On cells of type "
             f"{fitting[0].cell!r} {offers}.{closest(absent, every)}",
             asked=absent,
             possible=every,
@@ -163,13 +165,13 @@ def _offering(fitting: list[Element], energy: Energy) -> list[Element]:
     return able
 
 
-def _takes(element: Element, energy: Energy, given: Collection[str]) -> bool:
+def _takes(element: Element, energy: Energy, parameters: Collection[str]) -> bool:
     """Whether an energy on an element takes the parameters that are given, and no others."""
-    asked, kinematics = signature(energy), element.kinematics()
-    optional = (*asked.defaults, *kinematics.density_parameters, *kinematics.defaults)
+    arguments, kinematics = signature(energy), element.kinematics()
+    optional = (*arguments.defaults, *kinematics.density_parameters, *kinematics.defaults)
     try:
-        needed = (*asked.required, *kinematics.section)
-        require_parameters(f"{asked.name}()", needed, given, optional=optional, exact=True)
+        needed = (*arguments.required, *kinematics.section)
+        require_parameters(f"{arguments.name}()", needed, parameters, optional=optional, exact=True)
     except ParameterError:
         return False
     return True

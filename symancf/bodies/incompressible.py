@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from ..assembly.configuration import Configuration
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
     from .body import Body
     from .pressure import Pressures
 
 
 def volume_conditions(
     body: Body, own: Pressures, configuration: Configuration, weights: Sequence[sp.Symbol]
-) -> tuple[Piece, Piece]:
+) -> tuple[Form, Form]:
     """Return p . Phi, and w0 Phi + w1 Phi' - w2 gamma; see `laws.isochoric` (collective).
 
     Parameters
@@ -41,7 +41,7 @@ def volume_conditions(
     still = {str(w): 0.0 for w in weights} | {declare.RATE_FACTOR: 0.0}
     binding = configuration.binding(body)
     first, second = (
-        binding.piece(configuration, own.name, [(made, rule)], "constraint", given, patch)
-        for made, given in ((law, uniform), (moving, {**uniform, **still}))
+        binding.form(configuration, own.name, [(law_of, rule)], "constraint", values, patch)
+        for law_of, values in ((law, uniform), (moving, {**uniform, **still}))
     )
     return first, second

@@ -113,9 +113,9 @@ class KernelText(OneProcess):
                 )
         for name in parameters:
             if name not in self.values:
-                known = ", ".join(self.values)
+                names = ", ".join(self.values)
                 raise ParameterError(
-                    f"kernel {self.kernel.name!r} has no parameter {name!r}; it has: {known}."
+                    f"kernel {self.kernel.name!r} has no parameter {name!r}; it has: {names}."
                     + closest(name, self.values),
                     asked=name,
                     possible=self.values,
@@ -128,17 +128,17 @@ class KernelText(OneProcess):
                     asked=name,
                     given=parameters[name],
                 )
-        given = {**self.values, **parameters}
+        values = {**self.values, **parameters}
         call = getattr(self.kernel, self.function)
-        found = call(*(vector for _, vector in vectors[:1] + vectors[2:]), reference, given)
-        if found[-1]:
+        results = call(*(vector for _, vector in vectors[:1] + vectors[2:]), reference, values)
+        if results[-1]:
             raise SymancfError(
-                f"kernel {self.kernel.name!r}: {found[-1]} points are outside of the domain of "
+                f"kernel {self.kernel.name!r}: {results[-1]} points are outside of the domain of "
                 "their law (J <= 0 or not finite)",
                 asked="domain",
-                given=int(found[-1]),
+                given=int(results[-1]),
             )
-        result: Array = found[-2]
+        result: Array = results[-2]
         return result
 
     @property
@@ -167,12 +167,12 @@ class KernelText(OneProcess):
         return folder / f"{name}.h"
 
 
-def kernel_text(made: Kernel, function: str, values: Mapping[str, Any]) -> KernelText:
+def kernel_text(kernel: Kernel, function: str, values: Mapping[str, Any]) -> KernelText:
     """Return one function of a kernel of cells, for reading."""
-    possible = sorted(next(iter(made.operations.values())))
+    possible = sorted(next(iter(kernel.operations.values())))
     arguments.one_of("kernel(function)", function, possible)
-    ops = {law: counts[function] for law, counts in made.operations.items()}
-    return KernelText(function, made.source, ops, made.path, made, values)
+    ops = {law: counts[function] for law, counts in kernel.operations.items()}
+    return KernelText(function, kernel.source, ops, kernel.path, kernel, values)
 
 
 def find_element(name: str) -> Element:
@@ -182,13 +182,13 @@ def find_element(name: str) -> Element:
     ------
     KinematicsError : if there is none; it names those that there are.
     """
-    known = {key: value for key, value in vars(elements).items() if isinstance(value, Element)}
-    if name in known:
-        return known[name]
+    by_name = {key: value for key, value in vars(elements).items() if isinstance(value, Element)}
+    if name in by_name:
+        return by_name[name]
     raise KinematicsError(
-        f"there is no element {name!r}; there are {', '.join(known)}.{closest(name, known)}",
+        f"there is no element {name!r}; there are {', '.join(by_name)}.{closest(name, by_name)}",
         asked=name,
-        possible=known,
+        possible=by_name,
     )
 
 
@@ -203,25 +203,25 @@ def find_energy(name: str) -> Energy:
     """
     path, colon, function = name.rpartition(":")
     module = load(Path(path)) if colon else energies
-    known = {
+    by_name = {
         key: value
         for key, value in vars(module).items()
         if inspect.isfunction(value)
         and f"{value.__module__}.".startswith(f"{module.__name__}.")
         and not key.startswith("_")
     }
-    if function not in known:
+    if function not in by_name:
         where = path if colon else "the catalogue"
         raise KinematicsError(
             f"there is no energy {function!r} in {where}; there are "
-            f"{', '.join(known) or 'no functions'}.{closest(function, known)} An energy of your "
-            f"own is named by file.py:function.",
+            f"{', '.join(by_name) or 'no functions'}.{closest(function, by_name)} An energy of "
+            f"your own is named by file.py:function.",
             asked=function,
-            possible=known,
+            possible=by_name,
         )
-    found: Energy = known[function]
-    asked = arguments_of(found)
-    return found() if asked.defaults.keys() >= {*asked.names} else found
+    energy: Energy = by_name[function]
+    arguments = arguments_of(energy)
+    return energy() if arguments.defaults.keys() >= {*arguments.names} else energy
 
 
 def load(path: Path) -> ModuleType:
@@ -241,22 +241,24 @@ def kernel(energy: Energy, element: Element) -> Kernel:
     return cells(name, element.space, energy_laws(element, energy))
 
 
-def one_function(made: Kernel, function: str) -> str:
+def one_function(kernel: Kernel, function: str) -> str:
     """Return the C of one function of a kernel, and of those at a point that it calls."""
-    own = f"{made.name}_{function}"
+    own = f"{kernel.name}_{function}"
     ends = f"_{function}_at_point", f"_{function}_factors_at_point"
     return "\n\n".join(
-        found[0]
-        for found in FUNCTION.finditer(made.source)
-        if found[1] == own or found[1].endswith(ends)
+        match[0]
+        for match in FUNCTION.finditer(kernel.source)
+        if match[1] == own or match[1].endswith(ends)
     )
 
 
-def operations(made: Kernel, element: Element) -> Iterator[str]:
+def operations(kernels: Kernel, element: Element) -> Iterator[str]:
     """Yield a table: operations per point of the kernel's four functions, for each law."""
-    yield f"{made.name}: {element.coordinates} coordinates, {element.cell}; {made.path}"
-    kinds = sorted({kind for law in made.operations.values() for f in law.values() for kind in f})
-    for law, functions in made.operations.items():
+    yield f"{kernels.name}: {element.coordinates} coordinates, {element.cell}; {kernels.path}"
+    kinds = sorted(
+        {kind for law in kernels.operations.values() for f in law.values() for kind in f}
+    )
+    for law, functions in kernels.operations.items():
         yield ""
         yield f"{law}, operations per quadrature point"
         yield f"  {'':10}" + "".join(f"{kind:>8}" for kind in kinds) + f"{'sum':>8}"
@@ -288,9 +290,9 @@ def main(energy: str, element: str, *, form: Form = "ops", function: str | None 
         write = latex if form == "latex" else text
         lines = write(law, where, cast("Function", function or "energy"))
     elif form == "c":
-        made = kernel(law, where)
-        shown = made.source if function is None else one_function(made, function)
-        lines = iter(shown.splitlines())
+        kernels = kernel(law, where)
+        source = kernels.source if function is None else one_function(kernels, function)
+        lines = iter(source.splitlines())
     else:
         lines = operations(kernel(law, where), where)
     for line in lines:

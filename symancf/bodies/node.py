@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array, Ints32
 from ..assembly.configuration import Configuration, Layout, in_system
-from ..assembly.piece import Jets, Piece
+from ..assembly.form import Form, Jets
 from ..errors import ParameterError
 from ..laws import weight_law
 from ..laws.turning import planar_turning_laws, rigid_turning_laws
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from symancf_codegen.declare import PointLaw
 
+    from ..assembly.form import Role
     from ..assembly.numbering import Block
-    from ..assembly.piece import Role
     from ..values.motion import Displacement, Gradient
     from ..values.parameter import Value
 
@@ -39,7 +39,7 @@ class OneNode(OneProcess, ABC):
     Attributes
     ----------
     _blocks : of its coordinates.
-    _dofs : names of the coordinates that may be held one by one, the first ones.
+    _dofs : names of the coordinates that may be prescribed one by one, the first ones.
     _reactions : which of force and moment (6,) are the reaction of its supports.
     _turns : whether it has a rotation.
     """
@@ -50,7 +50,7 @@ class OneNode(OneProcess, ABC):
     _turns: ClassVar[bool] = True
     _settable = ("velocity", "spin")  # until a motion begins
 
-    named: bool
+    has_name: bool
     name: str
     parameters: dict[str, Value]
 
@@ -94,7 +94,7 @@ class OneNode(OneProcess, ABC):
     # ---- what supports ask ----------------------------------------------------------------------
     @abstractmethod
     def _motion(
-        self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
+        self, name: str, dofs: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
         """Return the motion of the frame that a support of some coordinates prescribes.
 
@@ -157,28 +157,28 @@ class NodeBinding:
         vertices = np.full((len(mine), 1), self.vertex, dtype=np.int64)
         layout.announce(Family(f"body:{self.name}", mine, vertices, partitioned=False))
 
-    def inertia(self, configuration: Configuration) -> list[Piece]:
+    def inertia(self, configuration: Configuration) -> list[Form]:
         """Return the kinetic energy of the rates; its tangent is the constant mass matrix."""
         if not self.body._weighs:
             return []
-        return [self._own_piece(configuration, "inertia", self.kinetic, "inertia", {})]
+        return [self._own_form(configuration, "inertia", self.kinetic, "inertia", {})]
 
-    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Piece:
+    def weight(self, configuration: Configuration, uniform: Mapping[str, Value]) -> Form:
         """Return the potential of the weight, with ``g1, g2, g3`` [m/s^2], as it has directions."""
         name = self.kinetic.name.replace("inertia", "weight")
         law = weight_law(name, self.kinetic, self.body._blocks[0].size)
-        return self._own_piece(configuration, "gravity", law, "potential", uniform)
+        return self._own_form(configuration, "gravity", law, "potential", uniform)
 
-    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Piece]:
+    def turning(self, configuration: Configuration, uniform: Mapping[str, Value]) -> list[Form]:
         """Return centrifugal potential and Coriolis forces; see `laws.turning`."""
         laws = planar_turning_laws if self.body._blocks[0].size == 2 else rigid_turning_laws
         potential, forces = laws(self.kinetic)
         return [
-            self._own_piece(configuration, "centrifugal", potential, "potential", uniform),
-            self._own_piece(configuration, "coriolis", forces, "inertia", uniform, rates=True),
+            self._own_form(configuration, "centrifugal", potential, "potential", uniform),
+            self._own_form(configuration, "coriolis", forces, "inertia", uniform, rates=True),
         ]
 
-    def _own_piece(
+    def _own_form(
         self,
         configuration: Configuration,
         what: str,
@@ -186,7 +186,7 @@ class NodeBinding:
         role: Role,
         uniform: Mapping[str, Value],
         rates: bool = False,
-    ) -> Piece:
+    ) -> Form:
         """Return a kernel on the coordinates of the node, `rates`: and on their rates."""
         here, local = self.here(configuration), self.local_vertices(configuration)
         n, jets = len(local), self.body._size * (2 if rates else 1)
@@ -194,7 +194,7 @@ class NodeBinding:
         cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
         zero = np.zeros(jets * n, dtype=np.int32)
         coordinate = np.concatenate([here, ~here]) if rates else here
-        return Piece(
+        return Form(
             name=f"{what}:{self.name}",
             kernel=kernel,
             role=role,
@@ -210,32 +210,32 @@ class NodeBinding:
 
 
 def motion_of_each(
-    name: str, held: Sequence[int], axes: Sequence[str], displacement: Displacement
+    name: str, dofs: Sequence[int], axes: Sequence[str], displacement: Displacement
 ) -> Motion:
-    """Return the motion in the plane that has one value for each of the `axes` that are held.
+    """Return the motion in the plane that has one value for each of the `axes` that are prescribed.
 
     Raises
     ------
     ParameterError : begins with `name`: as many values as coordinates are needed.
     """
     given: Any = displacement
-    values: list[Any] = [0.0] * len(held)
-    if callable(given) and len(held) > 1:
+    values: list[Any] = [0.0] * len(dofs)
+    if callable(given) and len(dofs) > 1:
 
         def all_of(t: float) -> Array:
             asked = partial(call, name, given, t)
             return cached_answer(all_of, t, lambda: np.array(asked(), dtype=float).ravel())
 
-        values = [lambda t, k=k: all_of(t)[k] for k in range(len(held))]
+        values = [lambda t, k=k: all_of(t)[k] for k in range(len(dofs))]
     elif given is not None:
         values = list(given) if np.ndim(given) else [given]
-    if len(values) != len(held):
-        names = ", ".join(axes[a] for a in held)
+    if len(values) != len(dofs):
+        names = ", ".join(axes[a] for a in dofs)
         raise ParameterError(
             f"{name}: displacement has {len(values)} values for the coordinates {names}",
             asked="displacement",
             given=values,
-            possible=[axes[a] for a in held],
+            possible=[axes[a] for a in dofs],
         )
-    every = dict(enumerate([0.0] * 3)) | dict(zip(held, values, strict=True))
+    every = dict(enumerate([0.0] * 3)) | dict(zip(dofs, values, strict=True))
     return Motion(name, list(every.values()), None, axes=axes)

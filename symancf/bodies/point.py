@@ -26,7 +26,7 @@ from .node import NodeBinding, OneNode, motion_of_each
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
     from ..assembly.protocol import SupportBinding
     from ..values.motion import Displacement, Gradient
     from ..values.parameter import Value
@@ -78,7 +78,7 @@ class PointMass(OneNode):
         velocity: npt.ArrayLike | None = None,
         name: str | None = None,
     ) -> None:
-        self.named, self.name = name is not None, name_or(name, "point mass")
+        self.has_name, self.name = name is not None, name_or(name, "point mass")
         what = f"point mass {self.name!r}"
         value = reals(mass)
         if value.shape != () or not value > 0.0:
@@ -136,9 +136,9 @@ class PointMass(OneNode):
 
     # ---- what supports ask ----------------------------------------------------------------------
     def _motion(
-        self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
+        self, name: str, dofs: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
-        """Return the motion of the point: three values, in the plane one for each that is held."""
+        """Return the motion of the point: three values, in the plane one for each of `dofs`."""
         if gradient is not None:
             raise ParameterError(
                 f"{name}: a point mass has no rotation for gradient=",
@@ -146,7 +146,7 @@ class PointMass(OneNode):
                 given=gradient,
             )
         if self._size == 2:
-            return motion_of_each(name, held, "xyz", displacement)
+            return motion_of_each(name, dofs, "xyz", displacement)
         return Motion(name, displacement, None)
 
     def _moved(self, u: Array, G: Array) -> Array:
@@ -179,7 +179,7 @@ class MassBinding(NodeBinding):
         configuration.points[local, : self.body._size] = self.body.origin
         configuration.reference[self.here(configuration)] = np.tile(self.body.origin, len(local))
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """A point has no strain energy."""
         return []
 

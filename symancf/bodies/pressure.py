@@ -104,8 +104,8 @@ class Pressures:
     def values(self, configuration: Configuration, state: Array) -> dict[str, Array]:
         """Return the pressures [Pa] of this rank's cells, (n,) by their names in laws."""
         unit = configuration.stiffness / self.area(configuration)
-        found = unit * state[self.offsets(configuration)]
-        return dict(zip(self.pressure.names, found.T, strict=True))
+        pressures = unit * state[self.offsets(configuration)]
+        return dict(zip(self.pressure.names, pressures.T, strict=True))
 
     def settle(self, configuration: Configuration) -> None:
         """Give those of a finite modulus the values that follow from the present volume.
@@ -115,7 +115,11 @@ class Pressures:
         """
         if self.pressure.incompressible:
             return
-        numbering, plan, state = configuration.numbering, configuration.plan, configuration.state
+        numbering, assembler, state = (
+            configuration.numbering,
+            configuration.assembler,
+            configuration.state,
+        )
         every, size = np.unique(self.offsets(configuration)), self.block.size
         owned = every[numbering.vertex_of[every] < numbering.owned_vertices]
         f, along = np.zeros_like(state), np.zeros_like(state)
@@ -124,7 +128,7 @@ class Pressures:
             along[owned] = p
             numbering.update_ghosts(along, every)
             with together(configuration.comm):
-                plan.product(state, along, f)
+                assembler.product(state, along, f)
             return np.asarray(-f[owned])
 
         def dot(a: Array, b: Array) -> float:
@@ -132,23 +136,23 @@ class Pressures:
 
         state[every] = 0.0
         with together(configuration.comm):
-            plan.residual(state, f)
-        left, place = f[owned].copy(), np.arange(len(owned)) % size
+            assembler.residual(state, f)
+        remainder, place = f[owned].copy(), np.arange(len(owned)) % size
         diagonal = np.zeros(len(owned))
         for k in range(size):  # of cells: their own; of nodes: sums of rows
             diagonal += np.where(place == k, times((place == k).astype(float)), 0.0)
-        p, step, last = np.zeros_like(left), np.zeros_like(left), 0.0
-        enough = PRESSURE_TOLERANCE**2 * dot(left, left / diagonal)
+        p, step, last = np.zeros_like(remainder), np.zeros_like(remainder), 0.0
+        enough = PRESSURE_TOLERANCE**2 * dot(remainder, remainder / diagonal)
         for _ in range(STEPS):
-            scaled = left / diagonal
-            size_of = dot(left, scaled)
+            scaled = remainder / diagonal
+            size_of = dot(remainder, scaled)
             if size_of <= enough:
                 break
             step = scaled + (size_of / last if last else 0.0) * step
             answer, last = times(step), size_of
             part = size_of / dot(step, answer)
             p += part * step
-            left -= part * answer
+            remainder -= part * answer
         state[owned] = p
         numbering.update_ghosts(state, every)
 

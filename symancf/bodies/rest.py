@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from ..assembly.configuration import Configuration
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
     from ..runtime.jit import Kernel
 
 
@@ -52,7 +52,7 @@ def check_rest(
     body: WithEnergy,
     configuration: Configuration,
     laws: Sequence[tuple[PointLaw, Rule]],
-    piece: Piece,
+    form: Form,
     chosen: Ints,
 ) -> None:
     """Tell on rank 0 of an energy that is stressed or unstable at rest, once (collective).
@@ -63,14 +63,14 @@ def check_rest(
     Parameters
     ----------
     body, system : whose energy.
-    laws, piece : its laws and its kernel on this rank's cells.
-    chosen : numbers of the first cells of the piece.
+    laws, form : its laws and its kernel on this rank's cells.
+    chosen : numbers of the first cells of the form.
 
     Raises
     ------
     KinematicsError : energy, force or stiffness is not finite at rest (on every rank).
     """
-    position, kernel = set(unknown("value")), piece.kernel
+    position, kernel = set(unknown("value")), form.kernel
     loads = any(position & set(law.unknowns) for law, _ in laws)
     if body._sound or loads or any(kernel.points) or kernel.memory:
         return
@@ -80,7 +80,7 @@ def check_rest(
         **body._numbers(configuration.time),
     }
     values |= brought(laws)
-    values |= {name: piece.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
+    values |= {name: form.cell[: len(chosen), k] for k, name in enumerate(kernel.cell)}
     on = configuration.binding(body).interpolation
     R = on.coefficients(on.cells[chosen], on.maps[chosen])
     values |= {name: 1.0 for name in kernel.uniform if name not in values}
@@ -137,15 +137,15 @@ def _tell(
     """Look at reference coefficients R (cells, n, 3), and parameters by name."""
     which = f"energy {signature(energy).name}() of body {name!r}"
     pressed = kernel.n > R.shape[1]
-    found = np.max(comm.allgather(_measures(kernel, R, values)), axis=0)
-    if found[5] and unknowns:
+    largest = np.max(comm.allgather(_measures(kernel, R, values)), axis=0)
+    if largest[5] and unknowns:
         raise KinematicsError(
             f"{which} has no solution for {', '.join(unknowns)} at rest: Newton's method finds "
             "none in the undeformed body; look at the equation, at parameters and where it starts",
             asked="solution at rest",
             given=unknowns,
         )
-    wrong = [w for w, bad in zip(("W", "dW/du", "d2W/du2"), found, strict=False) if bad]
+    wrong = [w for w, bad in zip(("W", "dW/du", "d2W/du2"), largest, strict=False) if bad]
     if wrong:
         raise KinematicsError(
             f"{which} is not finite at rest: {', '.join(wrong)} of the undeformed body. A root, a "
@@ -156,21 +156,21 @@ def _tell(
         )
     if getattr(energy, "stressed_at_rest", False) or comm.rank:
         return
-    if found[3] > REST_STRESS_TOLERANCE:
+    if largest[3] > REST_STRESS_TOLERANCE:
         so = "the free body changes its shape"
         if pressed:
             so = "its pressure at rest is not zero, and it may be unstable where J = 1 in the mean"
         warnings.warn(
-            f"{which} is stressed at rest: without displacements its forces are {found[3]:.2g} "
+            f"{which} is stressed at rest: without displacements its forces are {largest[3]:.2g} "
             f"times those of a strain of one, so that {so}. A solid "
             "in I1 needs - mu*log(J), or J**(-2/3)*I1 - 3. If it is meant, say so: "
             "@sa.energies.stressed_at_rest above the function",
             stacklevel=2,
         )
-    if found[4] > 1e-6:
+    if largest[4] > 1e-6:
         warnings.warn(
             f"{which} is unstable at rest: a small displacement lowers it (stiffness of "
-            f"{-found[4]:.2g} of the largest). Look at signs and parameters; if it is meant, say "
+            f"{-largest[4]:.2g} of the largest). Look at signs and parameters; if it is meant, say "
             "so: @sa.energies.stressed_at_rest above the function",
             stacklevel=2,
         )

@@ -54,8 +54,8 @@ class Start:
                 possible=("X",),
             )
         own = velocity is not None and self._function is None
-        given: Any = velocity if own else np.zeros(3)
-        self.velocity = vector3(self.what, given)
+        value: Any = velocity if own else np.zeros(3)
+        self.velocity = vector3(self.what, value)
         self.spin = vector3(f"spin of body {body!r}", np.zeros(3) if spin is None else spin)
 
     def _v(self, X: Array, time: float) -> Array:
@@ -72,7 +72,7 @@ class Start:
 
     def write(self, on: Interpolation, configuration: Configuration, h: float, rate: Array) -> None:
         """Write the rates of the nodes of this rank's cells into a vector, NaN: none yet."""
-        nodes, edges = np.unique(on.cells), np.unique(on.whole[:, on.element.vertices :])
+        nodes, edges = np.unique(on.cells), np.unique(on.all_vertices[:, on.element.vertices :])
         slopes = [(nodes, f"slope{k}") for k in range(len(on.element.slopes))]
         across = [(edges, "across")] if on.element.across else []
         for vertices, jet in [(nodes, "value"), *slopes, *across]:
@@ -82,13 +82,13 @@ class Start:
             if jet != "value":
                 own = self._along(X, b, h, configuration.time)
             now = (X if jet == "value" else b) + configuration.state[at]
-            found, other = own + np.cross(self.spin, now), rate[at]
-            most = np.abs(found).max(initial=0.0)
-            if (np.abs(other - found) > 1e-9 * most).any():  # false where other is NaN
+            new, other = own + np.cross(self.spin, now), rate[at]
+            most = np.abs(new).max(initial=0.0)
+            if (np.abs(other - new) > 1e-9 * most).any():  # false where other is NaN
                 raise ParameterError(
                     f"{self.what} is not that of another body at nodes that both share: give both "
                     "the same, or one of them none",
                     asked="shared nodes",
                     given=argument(self.what),
                 )
-            rate[at] = found
+            rate[at] = new

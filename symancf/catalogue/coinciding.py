@@ -22,8 +22,8 @@ def welded(slopes: int) -> Callable[..., list[E]]:
     """Return the equations of two places that keep their position and slopes together."""
     quantities = ["u", *(f"g{k + 1}" for k in range(slopes))]
 
-    def weld(*given: V) -> list[E]:
-        return [x for a, b in zip(given[::2], given[1::2], strict=True) for x in a - b]
+    def weld(*arguments: V) -> list[E]:
+        return [x for a, b in zip(arguments[::2], arguments[1::2], strict=True) for x in a - b]
 
     taking(weld, [f"{q}_{end}" for q in quantities for end in "ab"])
     return weld

@@ -103,9 +103,9 @@ class Controller(VirtualWork):
             p: part.defaults.get(p, REQUIRED) for part in parts.values() for p in part.parameters
         }
 
-        def whole(*given: E, **values: S) -> list[tuple[E, E]]:
-            known = dict(zip(dict.fromkeys(names), given, strict=True)) | values
-            return self._pairs(parts, known, states)
+        def whole(*quantities: E, **values: S) -> list[tuple[E, E]]:
+            values_by_name = dict(zip(dict.fromkeys(names), quantities, strict=True)) | values
+            return self._pairs(parts, values_by_name, states)
 
         whole.__name__ = str(getattr(self.control, "__name__", self.kind))
         taking(whole, dict.fromkeys(names), keywords)
@@ -116,50 +116,55 @@ class Controller(VirtualWork):
         return f"{part} of controller {self.name!r}"
 
     def _apply(
-        self, part: str, function: Law, asked: Signature, known: Mapping[str, E], alone: str
+        self,
+        part: str,
+        function: Law,
+        arguments: Signature,
+        quantities_by_name: Mapping[str, E],
+        alone: str,
     ) -> dict[str, E]:
         """Return what one of the three functions makes of what it asks for, by names.
 
         A single expression has the name `alone`.
         """
-        quantities = [known[n] for n in asked.quantities]
-        parameters = {p: known[p] for p in asked.parameters}
+        quantities = [quantities_by_name[n] for n in arguments.quantities]
+        parameters = {p: quantities_by_name[p] for p in arguments.parameters}
         what = self._what(part)
-        found = call_symbolic(what, function, quantities, parameters)
-        known_symbols = sp.Tuple(*map(symbolic, known.values())).free_symbols
-        several = isinstance(found, Mapping)
+        result = call_symbolic(what, function, quantities, parameters)
+        known_symbols = sp.Tuple(*map(symbolic, quantities_by_name.values())).free_symbols
+        several = isinstance(result, Mapping)
         answer: dict[str, E] = {}
-        for name, given in (found if several else {alone: found}).items():
-            about = name if several else asked.name
-            answer[name] = as_expression(what, about, given)
+        for name, value in (result if several else {alone: result}).items():
+            about = name if several else arguments.name
+            answer[name] = as_expression(what, about, value)
             for e in entries(answer[name]):
                 scalar(what, about, e, known_symbols)
         return answer
 
     def _pairs(
-        self, parts: Mapping[str, Signature], known: Mapping[str, E], states: Sequence[str]
+        self, parts: Mapping[str, Signature], quantities: Mapping[str, E], states: Sequence[str]
     ) -> list[tuple[E, E]]:
-        measured = self._apply("measure", self.measure, parts["measure"], known, "y")
-        motions = self._apply("actuate", self.actuate, parts["actuate"], known, "force")
+        measured = self._apply("measure", self.measure, parts["measure"], quantities, "y")
+        motions = self._apply("actuate", self.actuate, parts["actuate"], quantities, "force")
         self.measured_expressions = measured
-        offered = dict(known)
+        offered = dict(quantities)
         for name, y in measured.items():
             offered |= {name: y, f"{name}_rate": rate(y)}
-        self._require_offered(parts["law"], offered, _velocities(known), states)
+        self._require_offered(parts["law"], offered, _velocities(quantities), states)
         answer = self._apply("law", self.control, parts["law"], offered, "force")
         self._require_motions(answer, tuple(motions), states)
         return [(motions.get(n, n), value) for n, value in answer.items()]
 
     def _require_offered(
         self,
-        asked: Signature,
+        arguments: Signature,
         offered: Mapping[str, E],
         velocities: set[sp.Basic],
         states: Sequence[str],
     ) -> None:
         """Refuse a law that asks for what is not known: rates of what has velocities, others."""
         for name, y in self.measured_expressions.items():
-            if f"{name}_rate" in asked.quantities and symbolic(y).free_symbols & velocities:
+            if f"{name}_rate" in arguments.quantities and symbolic(y).free_symbols & velocities:
                 raise KinematicsError(
                     f"controller {self.name!r}: its law asks for {name}_rate, but {name} depends "
                     "on velocities, and accelerations are not offered: measure a position, or "
@@ -168,7 +173,7 @@ class Controller(VirtualWork):
                     given=name,
                 )
         measured = [x for n in self.measured_expressions for x in (n, f"{n}_rate")]
-        for name in asked.quantities:
+        for name in arguments.quantities:
             if name not in offered:
                 possible = (*measured, "t", *states)
                 raise unknown_quantity(self._what("law"), name, possible, "the controller")
@@ -181,9 +186,9 @@ class Controller(VirtualWork):
         foreign = [n for n in answer if n not in names]
         lacking = [n for n in motions if n not in answer]
         if foreign or lacking:
-            said = f"returns {foreign[0]!r}" if foreign else f"returns no {lacking[0]!r}"
+            text = f"returns {foreign[0]!r}" if foreign else f"returns no {lacking[0]!r}"
             raise KinematicsError(
-                f"controller {self.name!r}: its law {said}; it must return {', '.join(names)}",
+                f"controller {self.name!r}: its law {text}; it must return {', '.join(names)}",
                 asked=(foreign or lacking)[0],
                 given=tuple(answer),
                 possible=names,
@@ -245,7 +250,7 @@ class PID(Controller):
                 asked="target",
                 given=target,
             )
-        given = {"target": target, "kp": kp, "ki": ki}
+        values = {"target": target, "kp": kp, "ki": ki}
 
         def pi(y: E, integral: S, *, target: S, kp: S, ki: S) -> dict[str, E]:
             e = target - y
@@ -256,14 +261,14 @@ class PID(Controller):
         def pid(
             y: E, y_rate: E, integral: S, *, target: S, target_rate: S, kp: S, ki: S, kd: S
         ) -> dict[str, E]:
-            found = pi(y, integral, target=target, kp=kp, ki=ki)
-            return found | {"force": found["force"] + kd * (target_rate - y_rate)}
+            control = pi(y, integral, target=target, kp=kp, ki=ki)
+            return control | {"force": control["force"] + kd * (target_rate - y_rate)}
 
         law: Law = pi
         if not (isinstance(kd, numbers.Real) and kd == 0.0):  # may become one that acts
             of = f"the target of {name!r}"
             law = pid
-            given |= {
+            values |= {
                 "kd": kd,
                 "target_rate": difference(of, target) if target_rate is None else target_rate,
             }
@@ -274,11 +279,11 @@ class PID(Controller):
             *ends,
             name=name,
             states=("integral",),
-            **(parameters | given),
+            **(parameters | values),
         )
 
 
-def _velocities(known: Mapping[str, E]) -> set[sp.Symbol]:
+def _velocities(quantities: Mapping[str, E]) -> set[sp.Symbol]:
     """Return the symbols of the rates among arguments by name."""
-    rates = [x for n, x in known.items() if n.rpartition("_")[0] in RATES]
+    rates = [x for n, x in quantities.items() if n.rpartition("_")[0] in RATES]
     return {s for x in rates for s in symbolic(x).free_symbols}

@@ -24,7 +24,7 @@ from ..values.arguments import name_or
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Jets
+    from ..assembly.form import Jets
     from ..bodies.body import Body
     from ..places.interpolation import Interpolated
     from ..terms.quantities import E, V
@@ -187,15 +187,15 @@ class AngleBinding(ConstraintBinding):
 
     def counts(self, configuration: Configuration, jets: Jets) -> Mask:
         """Return which entries change it at rest: components of slopes across along normals."""
-        number, found = jets.jet // 3, np.zeros(len(jets.jet), dtype=bool)
+        number, entries = jets.jet // 3, np.zeros(len(jets.jet), dtype=bool)
         for k, (end, name) in enumerate(self.term.equations.jets):
             at = self.term.ends[end]
             assert isinstance(at, FoldNodes | FoldMiddles)
             if name == "axis1":
                 normals = at.normals(configuration, self.entities.end_vertices(end))
                 own = normals[jets.entity, jets.jet % 3]
-                found |= (number == k) & (np.abs(own * jets.value) > 1e-9)
-        return found
+                entries |= (number == k) & (np.abs(own * jets.value) > 1e-9)
+        return entries
 
 
 class Fold(Constraint):
@@ -269,9 +269,9 @@ class FoldBinding(ConstraintBinding):
                 "give each straight or smooth line a fold of its own"
             )
         angles = [Constraint(_angle, *term.edges, name=f"{self.name} (angle)")]
-        found = [Middles.of(layout, nodes) for nodes in term.places]
-        if found[0] is not None and found[1] is not None:
-            ends = [FoldMiddles(n.body, m) for n, m in zip(term.places, found, strict=True) if m]
+        middles = [Middles.of(layout, nodes) for nodes in term.places]
+        if middles[0] is not None and middles[1] is not None:
+            ends = [FoldMiddles(n.body, m) for n, m in zip(term.places, middles, strict=True) if m]
             angles.append(Constraint(_angle, *ends, name=f"{self.name} (angle at edges)"))
         self.parts = [layout.register(angle, AngleBinding(angle, layout)) for angle in angles]
 

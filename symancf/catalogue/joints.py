@@ -91,11 +91,11 @@ def _weld(
     e2_b: V,
 ) -> list[E]:
     arm = X_b - X_a
-    held = sum(
+    energy = sum(
         (e * E.dot(arm) for e, E in ((e1_a, E1_a), (e2_a, E2_a), (e3_a, E3_a))), sp.zeros(3, 1)
     )
     turn = [e3_a.dot(e1_b), e3_a.dot(e2_b), e1_a.dot(e2_b) - e2_a.dot(e1_b)]
-    return [*(r_a + held - r_b), *turn]
+    return [*(r_a + energy - r_b), *turn]
 
 
 def _rotation(e1_a: V, e1_b: V, e2_b: V, *, angle: S) -> E:
@@ -129,14 +129,14 @@ def _as_end(name: str, end: End | None) -> End:
 
 
 def _aligned(
-    name: str, a: End, b: End | None, axis: npt.ArrayLike | None, whole: bool = False
+    name: str, a: End, b: End | None, axis: npt.ArrayLike | None, both: bool = False
 ) -> tuple[End, End]:
     """Give both ends axes that are parallel in the reference; e3 is the axis of the joint.
 
     Raises
     ------
     ConstraintError : `axis` is no direction, is given beside frames of the ends, or two frames
-        differ in e3 (with `whole`: in any axis).
+        differ in e3 (with `both`: in any axis).
     """
     a, b = _as_end(name, a), _as_end(name, b)
     if axis is not None:
@@ -150,7 +150,7 @@ def _aligned(
         frame = _completed(unit_vector(f"{name}: axis", axis, ConstraintError))
         return a.with_axes(frame), b.with_axes(frame)
     if a.frame is not None and b.frame is not None:
-        for k in range(0 if whole else 2, 3):
+        for k in range(0 if both else 2, 3):
             turn = float(np.linalg.norm(a.frame[:, k] - b.frame[:, k]))
             if turn > 1e-6:
                 raise ConstraintError(
@@ -232,7 +232,7 @@ def prismatic(
     >>> sa.joints.prismatic(*ends, axis=(1, 0, 0))
     constraint 'prismatic'
     """
-    return Constraint(_prismatic, *_aligned(name, a, b, axis, whole=True), name=name)
+    return Constraint(_prismatic, *_aligned(name, a, b, axis, both=True), name=name)
 
 
 def universal(
@@ -262,7 +262,7 @@ def universal(
     constraint 'universal'
     """
     if axes is None:
-        a, b = _aligned(name, a, b, None, whole=True)
+        a, b = _aligned(name, a, b, None, both=True)
         return Constraint(_universal, a, b, name=name)
     a, b = _as_end(name, a), _as_end(name, b)
     try:
@@ -298,7 +298,7 @@ def rigid(a: End, b: End | None = None, name: str = "rigid") -> Constraint:
     >>> sa.joints.rigid(a.at((0.1, 0.0, 0.0)), b.at((-0.1, 0.0, 0.0)))
     constraint 'rigid'
     """
-    return Constraint(_rigid, *_aligned(name, a, b, None, whole=True), name=name)
+    return Constraint(_rigid, *_aligned(name, a, b, None, both=True), name=name)
 
 
 def weld(

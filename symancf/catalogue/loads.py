@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..assembly.agreement import PlaceFunction
-from ..assembly.plan import Plan
+from ..assembly.assembler import Assembler
 from ..bodies.natural import RigidBody
 from ..bodies.node import OneNode
 from ..bodies.plane import Factor, PlanarBody, PlanarPoint
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
     from ..assembly.protocol import MayWeigh
     from ..bodies.body import Body
     from ..terms.quantities import At, E, S, V
@@ -54,7 +54,7 @@ class Gravity(OneProcess, Displayable):
         self, g: Vector, bodies: Sequence[Body | RigidBody | PlanarBody | PointMass] | None
     ) -> None:
         self.name = "gravity"
-        self.given, self.g = g, components("gravity", g)
+        self.acceleration, self.g = g, components("gravity", g)
         self.bodies = bodies
 
     def _headline(self) -> str:
@@ -81,7 +81,7 @@ class Gravity(OneProcess, Displayable):
 
     def _warn_of_another(self, layout: Layout) -> None:
         """Warn where an earlier load is the same gravity on some of the same bodies."""
-        parts = [self.given] if callable(self.given) else list(self.given)
+        parts = [self.acceleration] if callable(self.acceleration) else list(self.acceleration)
         field = tuple(p if isinstance(p, int | float) else id(p) for p in parts)
         own, twice = layout.name(self), dict[str, list[str]]()
         for body in self._heavy(layout):
@@ -100,7 +100,7 @@ class Gravity(OneProcess, Displayable):
     def _heavy(self, within: Layout | Configuration) -> list[MayWeigh]:
         return [b for b in self.bodies or within.bodies if b._weighs]
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernels and entities on this rank."""
         uniform: dict[str, Value] = {f"g{a + 1}": g for a, g in enumerate(self.g)}
         heavy = map(configuration.binding, self._heavy(configuration))
@@ -142,14 +142,14 @@ class Load:
         assert self.of_place is not None
         return call_array(self.name, self.of_place, X.shape, X, float(time))
 
-    def varied(self, piece: Piece, X: Array, rows: int) -> Piece:
-        """Return a piece whose first `rows` parameters are the forces at places X at all times."""
+    def varied(self, form: Form, X: Array, rows: int) -> Form:
+        """Return a form whose first `rows` parameters are the forces at places X at all times."""
 
         def cell(time: float) -> Array:
-            forces = self.at(X, time).reshape(piece.size, rows)
-            return np.concatenate([forces, piece.cell[:, rows:]], axis=1)
+            forces = self.at(X, time).reshape(form.size, rows)
+            return np.concatenate([forces, form.cell[:, rows:]], axis=1)
 
-        return replace(piece, cell_at=cell, given=[PlaceFunction(self.name, self.at, X)])
+        return replace(form, cell_at=cell, functions=[PlaceFunction(self.name, self.at, X)])
 
 
 class Force(Potential):
@@ -157,8 +157,8 @@ class Force(Potential):
 
     def __init__(self, place: End, load: Load) -> None:
         self.load = load
-        given = dict.fromkeys(FORCES, 0.0) | load.vector
-        super().__init__(_force, place, name=load.name, share=1.0, **given)
+        values = dict.fromkeys(FORCES, 0.0) | load.vector
+        super().__init__(_force, place, name=load.name, share=1.0, **values)
 
     def _headline(self) -> str:
         """Return its name, which tells."""
@@ -180,18 +180,18 @@ class ForceBinding(PlaceBinding):
         count = self.size(configuration) if load.distribute == "total" else 1
         return load.vector | {"share": 1.0 / count}
 
-    def own_piece(self, configuration: Configuration) -> Piece:
+    def own_form(self, configuration: Configuration) -> Form:
         """Return the kernel and entities on this rank."""
-        piece, load = super().own_piece(configuration), self.term.load
-        return piece if load.of_place is None else load.varied(piece, _reference(self.cell), 3)
+        form, load = super().own_form(configuration), self.term.load
+        return form if load.of_place is None else load.varied(form, _reference(self.cell), 3)
 
     def at_places(self, configuration: Configuration) -> At:
         """Return what the law depends on at this rank's places; see `PlaceBinding.at_places`."""
-        found, load = super().at_places(configuration), self.term.load
+        values, load = super().at_places(configuration), self.term.load
         if load.of_place is not None:
-            forces = load.at(_reference(found), configuration.time)
-            found |= zip(FORCES, forces.T, strict=True)
-        return found
+            forces = load.at(_reference(values), configuration.time)
+            values |= zip(FORCES, forces.T, strict=True)
+        return values
 
 
 class Spread(OneProcess, Displayable):
@@ -229,16 +229,16 @@ class Spread(OneProcess, Displayable):
             layout.announce(Family(name, ids, vertices, partitioned=False))
         return self
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernel on this rank's facets, of each type (collective)."""
         names = self._names(configuration)
-        made = [self._piece(configuration, *of) for of in zip(self.parts, names, strict=True)]
+        forms = [self._form(configuration, *of) for of in zip(self.parts, names, strict=True)]
         if self.load.distribute == "total":
-            share = {"share": 1.0 / self._area(configuration, made)}
-            made = [replace(piece, uniform={**piece.uniform, **share}) for piece in made]
-        return made
+            share = {"share": 1.0 / self._area(configuration, forms)}
+            forms = [replace(form, uniform={**form.uniform, **share}) for form in forms]
+        return forms
 
-    def _piece(self, configuration: Configuration, place: FacetPoints, name: str) -> Piece:
+    def _form(self, configuration: Configuration, place: FacetPoints, name: str) -> Form:
         own = configuration.binding(cast("Body", place.body))
         family = configuration.topology.families[name]
         cells = family.vertices
@@ -246,22 +246,24 @@ class Spread(OneProcess, Displayable):
         laws = dead_load_laws(patch.element, of_place=self.load.of_place is not None)
         zero = dict.fromkeys(FORCES, np.zeros(len(cells)))
         uniform = {"share": 1.0, **self.load.vector}
-        piece = own.piece(configuration, name, laws, "potential", uniform, patch, zero)
+        form = own.form(configuration, name, laws, "potential", uniform, patch, zero)
         if self.load.of_place is not None:
-            points = piece.kernel.points[::3]  # F1, F2, F3 of each point follow each other
+            points = form.kernel.points[::3]  # F1, F2, F3 of each point follow each other
             X = np.stack([place.at(configuration, point, cells) for point in points], axis=1)
-            return self.load.varied(piece, X.reshape(-1, 3), piece.cell.shape[1])
-        return piece
+            return self.load.varied(form, X.reshape(-1, 3), form.cell.shape[1])
+        return form
 
-    def _area(self, configuration: Configuration, made: list[Piece]) -> float:
+    def _area(self, configuration: Configuration, forms: list[Form]) -> float:
         """Return the reference area or length: minus the energy of a unit force moved by 1."""
         force = {"F1": 1.0, "F2": 0.0, "F3": 0.0}
-        unit = [replace(piece, uniform={**piece.uniform, **force}) for piece in made]
-        plan = Plan(unit, configuration.numbering, configuration.reference, configuration.comm)
-        plan.update(configuration.time)
+        unit = [replace(form, uniform={**form.uniform, **force}) for form in forms]
+        assembler = Assembler(
+            unit, configuration.numbering, configuration.reference, configuration.comm
+        )
+        assembler.update(configuration.time)
         moved = np.zeros_like(configuration.state)
         moved[configuration.numbering.those("position")] = 1.0
-        energies, _ = plan.energies(moved)
+        energies, _ = assembler.energies(moved)
         return -float(configuration.sum(np.array([energies.sum()]))[0])
 
 

@@ -74,8 +74,8 @@ def triad(e1: V, e2: V) -> list[V]:
 def _moment(axes: int, frame: str) -> Callable[..., Pairs]:
     """Return the work of a moment on the spin of a place with so many axes."""
 
-    def moment(*given: V, M1: S, M2: S, M3: S, share: S) -> Pairs:
-        e, w = given[:axes], given[axes:]
+    def moment(*arguments: V, M1: S, M2: S, M3: S, share: S) -> Pairs:
+        e, w = arguments[:axes], arguments[axes:]
         M = share * sp.ImmutableMatrix([M1, M2, M3])
         if frame == "body":
             t = triad(*e[:2])
@@ -233,14 +233,14 @@ def _planar(
     place = body.at((0.0, 0.0)) if isinstance(body, PlanarBody) else body
     name = name_or(name, f"moment on {place.body.name!r}")
     if not callable(moment) and np.ndim(moment) == 1:
-        given = list(moment)
-        if len(given) != 3 or given[0] or given[1]:
+        components = list(moment)
+        if len(components) != 3 or components[0] or components[1]:
             raise ParameterError(
                 f"{name}: {moment!r}: a moment in the plane is one number, or (0, 0, m)",
                 asked="vector",
                 given=moment,
             )
-        moment = given[2]
+        moment = components[2]
     if factor is None:
         return Potential(_planar_moment, place, name=name, m=moment)
     return VirtualWork(_planar_moment_factor, place, factor, name=name, m=moment)

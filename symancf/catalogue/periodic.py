@@ -55,20 +55,20 @@ class EdgesOpposite(Slopes):
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> JetRows:
         """Return a jet; the slope is that along the one of the partner, which may be against it."""
-        made = super().rows(configuration, places, vertices, jet)
-        if jet == "value" or places.given is None:
-            return made
+        rows = super().rows(configuration, places, vertices, jet)
+        if jet == "value" or places.source is None:
+            return rows
         own = np.zeros((places.size, 3))
-        own[made.place, made.component] = configuration.reference[made.coordinate]
-        other = self.first.slope[places.given.ids]
+        own[rows.place, rows.component] = configuration.reference[rows.coordinate]
+        other = self.first.slope[places.source.ids]
         sense = np.where(np.einsum("na,na->n", own, other) < 0.0, -1.0, 1.0)
-        lost = np.linalg.norm(sense[:, None] * own - other, axis=1)
-        if lost.max(initial=0.0) > 1e-6:
+        mismatch = np.linalg.norm(sense[:, None] * own - other, axis=1)
+        if mismatch.max(initial=0.0) > 1e-6:
             raise ConstraintError(
                 f"{self.who}: the {self.first} and {self} are not parallel: give the body its "
                 "exact normals, direction=..."
             )
-        return made._replace(value=made.value * sense[made.place])
+        return rows._replace(value=rows.value * sense[rows.place])
 
 
 class Periodic(WithEdges):
@@ -164,10 +164,10 @@ class PeriodicBinding(BindingWithEdges):
         every = comm.allgather((ids, b.X - a.X)) if starts is not None else [(ids, b.X - a.X)]
         ids = np.concatenate([part for part, _ in every])
         self.gap = np.concatenate([part for _, part in every]).mean(axis=0)
-        known = self._before(term, layout)
-        kept = _independent(np.concatenate([*known, ids]))[-len(ids) :]
-        self.pairs = ids[kept]
-        if not kept.any():
+        before = self._before(term, layout)
+        independent = _independent(np.concatenate([*before, ids]))[-len(ids) :]
+        self.pairs = ids[independent]
+        if not independent.any():
             raise ConstraintError(
                 f"{term.who}: all of its {a.total} pairs of nodes follow from those of other "
                 "periodic conditions, or are one node each: leave it out",
@@ -177,10 +177,10 @@ class PeriodicBinding(BindingWithEdges):
                 possible=(a.total,),
             )
         if starts is not None:
-            kept = kept[starts[comm.rank] : starts[comm.rank + 1]]
-            starts = shares(comm, int(kept.sum()))
-        layout.places[term.ends[0]] = first = _some(a, kept, starts)
-        layout.places[term.ends[1]] = _some(b, kept, starts)._replace(given=first)
+            independent = independent[starts[comm.rank] : starts[comm.rank + 1]]
+            starts = shares(comm, int(independent.sum()))
+        layout.places[term.ends[0]] = first = _some(a, independent, starts)
+        layout.places[term.ends[1]] = _some(b, independent, starts)._replace(source=first)
         super().__init__(term, layout)
         if term.left.body.element.across and self.across is None:
             raise _no_edges(term.who, term.left)
@@ -191,16 +191,16 @@ class PeriodicBinding(BindingWithEdges):
         They have the same gradient; or the gaps of all faces are independent, so that round any
         cell each of them is passed as often in one sense as in the other.
         """
-        known: list[PeriodicBinding] = []
+        before: list[PeriodicBinding] = []
         for other in layout.terms:
             if other is term:
                 break
             if isinstance(other, Periodic):
-                known.append(layout.binding(other))
-        gaps = np.array([self.gap, *(other.gap for other in known)])
+                before.append(layout.binding(other))
+        gaps = np.array([self.gap, *(other.gap for other in before)])
         size = np.linalg.norm(gaps, axis=1, keepdims=True)
         free = np.linalg.matrix_rank(gaps / np.where(size > 0, size, 1), tol=1e-6) == len(gaps)
-        return [o.pairs for o in known if free or o.term.gradient == term.gradient]
+        return [o.pairs for o in before if free or o.term.gradient == term.gradient]
 
 
 def periodic(left: Nodes, right: Nodes, gradient: Any = None, name: str = "periodic") -> Periodic:
@@ -287,14 +287,14 @@ def _entries(who: str, gradient: Any) -> dict[str, PlaceValues]:
 
         return {name: partial(entry, k) for k, name in enumerate(NAMES)}
     try:
-        found = np.array(gradient, dtype=object)
+        array = np.array(gradient, dtype=object)
     except ValueError:
-        found = np.zeros(0)
-    if found.shape != (3, 3):
+        array = np.zeros(0)
+    if array.shape != (3, 3):
         raise ParameterError(
             f"{must}; it is {label(gradient)}", asked="gradient", given=gradient, possible=((3, 3),)
         )
-    entries = dict(zip(NAMES, found.ravel().tolist(), strict=True))
+    entries = dict(zip(NAMES, array.ravel().tolist(), strict=True))
     still = {n: e for n, e in entries.items() if not callable(e) and not isinstance(e, Parameter)}
     numbers = [evaluate(f"{who}: {name} of its gradient", e, 0.0) for name, e in still.items()]
     if len(numbers) == len(NAMES) and not np.linalg.det(np.reshape(numbers, (3, 3))) > 0.0:
@@ -306,10 +306,10 @@ def _entries(who: str, gradient: Any) -> dict[str, PlaceValues]:
     return entries
 
 
-def _some(places: Resolved, kept: Mask, starts: Ints | None) -> Resolved:
+def _some(places: Resolved, chosen: Mask, starts: Ints | None) -> Resolved:
     """Return some of this rank's places."""
     return places._replace(
-        X=places.X[kept], vertices=places.vertices[kept], given=None, starts=starts
+        X=places.X[chosen], vertices=places.vertices[chosen], source=None, starts=starts
     )
 
 
@@ -324,6 +324,6 @@ def _independent(pairs: Ints) -> Mask:
     first = first[ends[first, 0] != ends[first, 1]]
     shape = (len(ids), len(ids))
     graph = csr_array((first + 1.0, (ends[first, 0], ends[first, 1])), shape=shape)
-    kept = np.zeros(len(pairs), dtype=bool)
-    kept[minimum_spanning_tree(graph).data.astype(np.int64) - 1] = True
-    return kept
+    independent = np.zeros(len(pairs), dtype=bool)
+    independent[minimum_spanning_tree(graph).data.astype(np.int64) - 1] = True
+    return independent

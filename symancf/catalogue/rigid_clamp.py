@@ -24,7 +24,7 @@ from ..values.arguments import name_or, one_of
 from .coinciding import coincide, welded
 
 if TYPE_CHECKING:
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
     from ..places.ends import End, Ground
     from ..terms.quantities import E, V
 
@@ -138,13 +138,13 @@ class RigidClampBinding(ConstraintBinding):
             if isinstance(places, Nodes):
                 self._hold_at(layout, glue_of(layout, self.name, places), names)
             else:
-                found = places.resolve(layout)
-                even = block_starts(found.total, comm.size)
-                starts = even if found.starts is None else found.starts
+                resolved = places.resolve(layout)
+                even = block_starts(resolved.total, comm.size)
+                starts = even if resolved.starts is None else resolved.starts
                 kind = np.full(starts[comm.rank + 1] - starts[comm.rank], POINT)
                 each = [PerPlace(comm, starts, count) for count in slots(element, kind)]
-                whole, partly = (SlopesAtPoints(places, count) for count in each)
-                self._hold(layout, (whole, partly), names)
+                full, partly = (SlopesAtPoints(places, count) for count in each)
+                self._hold(layout, (full, partly), names)
         middles = Middles.of(layout, places)
         if middles is not None:
             if term.dofs == "all":
@@ -155,8 +155,8 @@ class RigidClampBinding(ConstraintBinding):
         """Announce the conditions on slopes of nodes or edges (collective)."""
         places = self.term.places
         each = [PerPlace(layout.comm, at.starts, n) for n in at.slots(places.body.element)]
-        whole, partly = (Slopes(places, at, count) for count in each)
-        self._hold(layout, (whole, partly), names)
+        full, partly = (Slopes(places, at, count) for count in each)
+        self._hold(layout, (full, partly), names)
 
     def _hold(self, layout: Layout, slopes: tuple[Slopes, Slopes], names: tuple[str, str]) -> None:
         """Announce the conditions on slopes, in full and along normals (collective)."""
@@ -173,13 +173,13 @@ class RigidClampBinding(ConstraintBinding):
                 here = slopes[0].at.here(configuration, self.term.places.body)
                 _take(slopes, here.number, here.slopes())
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernels and entities on this rank; also finds slopes held at points."""
         for slopes in self.slopes:
             if isinstance(slopes[0], SlopesAtPoints):
                 here = np.unique(self.entities.ids)
                 _take(slopes, here, self._at_points(configuration, here))
-        return super().pieces(configuration)
+        return super().forms(configuration)
 
     def _at_points(self, configuration: Configuration, here: Ints) -> GluedSlopes:
         """Return what is held at points, nothing but points of what may be the inside of cells."""
@@ -201,11 +201,11 @@ class RigidClampBinding(ConstraintBinding):
         return glued_slopes(element, at, normal, none, np.zeros(len(here), dtype=bool), none)
 
 
-def _take(slopes: tuple[Slopes, Slopes], places: Ints, held: GluedSlopes) -> None:
+def _take(slopes: tuple[Slopes, Slopes], places: Ints, chosen: GluedSlopes) -> None:
     """Give the directions of slopes at places to those that are held (collective)."""
-    whole, partly = slopes
-    whole.take(places, held.whole, None)
-    partly.take(places, held.partly, held.normals)
+    full, partly = slopes
+    full.take(places, chosen.full, None)
+    partly.take(places, chosen.partly, chosen.normals)
 
 
 def clamp(

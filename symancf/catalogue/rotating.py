@@ -18,7 +18,7 @@ from .loads import Gravity
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
     from ..bodies.body import Body
     from ..bodies.natural import RigidBody
     from ..values.parameter import Value, Vector
@@ -38,13 +38,13 @@ class RotatingFrame(Gravity):
         given_omega: Any = omega
         several = isinstance(given_omega, list | tuple | np.ndarray) and np.ndim(given_omega)
         parts = list(given_omega) if several else [given_omega]
-        for given in (*parts, *(about if isinstance(about, list | tuple) else ())):
-            if callable(given) and not isinstance(given, Parameter):
+        for body in (*parts, *(about if isinstance(about, list | tuple) else ())):
+            if callable(body) and not isinstance(body, Parameter):
                 raise ParameterError(
-                    f"{name}: omega and about are numbers or Parameters, not {label(given)}: a "
+                    f"{name}: omega and about are numbers or Parameters, not {label(body)}: a "
                     "rate that changes in time has forces of its own",
-                    asked="omega" if any(given is part for part in parts) else "about",
-                    given=given,
+                    asked="omega" if any(body is part for part in parts) else "about",
+                    given=body,
                 )
         components(f"{name}, omega", omega)
         super().__init__(omega, bodies or None)
@@ -53,8 +53,8 @@ class RotatingFrame(Gravity):
 
     def bind(self, layout: Layout) -> Self:
         """Announce nothing; check that the bodies have masses, and that no other frame turns."""
-        for given in self.bodies or ():
-            layout.require_member(given, layout.name(self))
+        for each in self.bodies or ():
+            layout.require_member(each, layout.name(self))
         heavy = self._heavy(layout)
         if not heavy:
             raise ParameterError(
@@ -81,18 +81,18 @@ class RotatingFrame(Gravity):
                 )
         return self
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernels and entities on this rank."""
         uniform: dict[str, Value] = dict(zip(OMEGA, self.g, strict=True))
         uniform |= zip(ABOUT, self.about, strict=True)
-        own, made = configuration.name(self), []
+        own, forms = configuration.name(self), []
         for body in map(configuration.binding, self._heavy(configuration)):
             centrifugal, coriolis = body.turning(configuration, uniform)
-            made += [
+            forms += [
                 replace(centrifugal, name=f"centrifugal:{own}:{body.name}"),
                 replace(coriolis, name=f"coriolis:{own}:{body.name}", moving=True),
             ]
-        return made
+        return forms
 
 
 def rotating_frame(

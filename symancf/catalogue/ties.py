@@ -110,7 +110,7 @@ def tie(a: Nodes, b: Body, weld: bool | None = None, name: str = "tie") -> Const
     ----------
     weld : also hold the slopes of `a` to the derivatives of `b` in the same directions, so that
         the line transmits moments and does not open between nodes; where the nodes match, this
-        is the body in one piece. Of `ancf_thin_quad` and `ancf_thin_triangle` that are the
+        is the body in one form. Of `ancf_thin_quad` and `ancf_thin_triangle` that are the
         slopes across edges, too; second slopes through the thickness (`ancf_thick_plate`) stay
         free. Without it the line is a hinge. Default: where both bodies have slopes of the same
         kind.

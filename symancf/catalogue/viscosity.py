@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..assembly import protocol
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
     from ..laws.viscous import Viscous
     from ..values.parameter import Value
 
@@ -80,14 +80,16 @@ class Viscosity(OneProcess, Displayable):
         )
         self.name = name_or(name, f"viscosity of {body.name!r}")
         self.rule: Rule = rule_of(body.element, quadrature)
-        asked = signature(function)
+        own_arguments = signature(function)
         of_body = {
-            k: v for k, v in body.parameters.items() if k in ("thickness", *asked.parameters)
+            k: v
+            for k, v in body.parameters.items()
+            if k in ("thickness", *own_arguments.parameters)
         }
-        needed = [k for k in asked.required if k not in of_body]
-        optional = (*asked.defaults, *(k for k in asked.required if k in of_body))
+        needed = [k for k in own_arguments.required if k not in of_body]
+        optional = (*own_arguments.defaults, *(k for k in own_arguments.required if k in of_body))
         require_parameters(self.name, needed, parameters, optional=optional, exact=True)
-        self.parameters = {**asked.defaults, **of_body, **parameters}
+        self.parameters = {**own_arguments.defaults, **of_body, **parameters}
         fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
         if any(k not in body._fields for k in fields):
             raise ParameterError(
@@ -103,19 +105,19 @@ class Viscosity(OneProcess, Displayable):
         layout.require_member(self.body, layout.name(self))
         return self
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernels on this rank's cells."""
-        made = []
-        given = self.body.parameters
-        values = {k: v for k, v in self.parameters.items() if v is not given.get(k)}
+        forms = []
+        parameters = self.body.parameters
+        values = {k: v for k, v in self.parameters.items() if v is not parameters.get(k)}
         values[declare.RATE_FACTOR] = 0.0  # the assembly knows it
         own, first = configuration.binding(self.body), configuration.name(self)
         for k, (laws, chosen) in enumerate(own.variants(configuration)):
             name = f"{first} (curved)" if k else first
             law = self._law(curved=laws is not self.body._laws)
             patch = own.patch(chosen)
-            made.append(own.piece(configuration, name, [law], "dissipation", values, patch))
-        return made
+            forms.append(own.form(configuration, name, [law], "dissipation", values, patch))
+        return forms
 
     def _law(self, curved: bool) -> tuple[PointLaw, Rule]:
         """Return the law with its quadrature rule, for straight or curved references."""
@@ -180,7 +182,7 @@ class KelvinVoigt(Viscosity):
         quadrature: str = "full",
         **section: Value,
     ) -> None:
-        given = {"eta": eta} | section
+        values = {"eta": eta} | section
         function: Viscous = viscous.solid
         curved: Viscous | None = None
         family = body.element.kinematics().name if isinstance(body, Body) else "solid"
@@ -189,7 +191,7 @@ class KelvinVoigt(Viscosity):
                 function = viscous.plane_cable
             else:
                 function, curved = viscous.straight_cable, viscous.cable
-                given.setdefault("kappa_small", 1e-6 / body.extent)
+                values.setdefault("kappa_small", 1e-6 / body.extent)
             if not {"A", "I"} & set(section) and {"A", "EA", "EI"} <= set(body.parameters):
                 function = viscous.homogeneous(function)
                 curved = curved and viscous.homogeneous(curved)
@@ -200,6 +202,6 @@ class KelvinVoigt(Viscosity):
                 given=body.element.name,
             )
         else:
-            given["eta_volumetric"] = eta_volumetric
+            values["eta_volumetric"] = eta_volumetric
             function = viscous.thin_plate if family == "thin_plate" else viscous.solid
-        super().__init__(body, function, curved, name=name, quadrature=quadrature, **given)
+        super().__init__(body, function, curved, name=name, quadrature=quadrature, **values)

@@ -68,13 +68,13 @@ def net(weights: Array) -> Array:
 
 def points_of(m: int) -> tuple[tuple[int, ...], ...]:
     """Return for each triangle of a cell of m corners which Bezier points are its own."""
-    found = []
+    points = []
     for i in range(m):
         j = (i + 1) % m
         r, a, b, d, f, q = (k * m for k in range(6))
         rows = (r + i, a + i, b + i, r + j), (d + i, f + i, d + j), (q + i, q + j), (6 * m,)
-        found.append(tuple(x for row in rows for x in row))
-    return tuple(found)
+        points.append(tuple(x for row in rows for x in row))
+    return tuple(points)
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ class Macro:
         """Return the functions; see `Field.solve`."""
         at = np.array([[float(str(x)) for x in vertex] for vertex in vertices])
         m = len(at)
-        made = np.eye(6 * m + 1)
-        coefficients = np.stack([made[list(own)] for own in points_of(m)])
+        matrix = np.eye(6 * m + 1)
+        coefficients = np.stack([matrix[list(own)] for own in points_of(m)])
         symbols = tuple(sp.symbols(names, real=True))
         return MacroFunctions(symbols, at, np.array(self.centre), coefficients)
 

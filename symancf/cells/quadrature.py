@@ -129,17 +129,17 @@ def counts_for(cell: Cell, degree: int) -> tuple[int, ...]:
     ------
     ValueError : a degree above that of all rules on a simplex.
     """
-    found = []
+    counts = []
     for d in cell.factors:
         if d == 1:
-            found.append(max(1, -(-(degree + 1) // 2)))
+            counts.append(max(1, -(-(degree + 1) // 2)))
             continue
         fit = [count for count, (of, _) in _SIMPLEX[d].items() if of >= degree]
         if not fit:
             most = max(of for of, _ in _SIMPLEX[d].values())
             raise ValueError(f"there is no rule of degree {degree} on a {cell.name}, but {most}")
-        found.append(min(fit))
-    return tuple(found)
+        counts.append(min(fit))
+    return tuple(counts)
 
 
 def gauss(cell: Cell, counts: tuple[int, ...], *, section: int = 0) -> Rule:

@@ -109,14 +109,14 @@ class ShapeField:
 
 def _powers(monomial: str, names: tuple[str, ...]) -> Exponents:
     """Return the exponents of a monomial such as ``xi**2*eta``."""
-    found = {"1": 0} | dict.fromkeys(names, 0)
+    powers = {"1": 0} | dict.fromkeys(names, 0)
     for factor in monomial.replace("**", "^").split("*"):
         name, _, power = factor.partition("^")
-        if name not in found or not (power or "1").isdecimal():
+        if name not in powers or not (power or "1").isdecimal():
             of = ", ".join(names)
             raise ValueError(f"the monomial {monomial!r} is no product of powers of {of}")
-        found[name] += int(power or 1)
-    return tuple(found[name] for name in names)
+        powers[name] += int(power or 1)
+    return tuple(powers[name] for name in names)
 
 
 def _monomial(exponents: Exponents, orders: Exponents, at: tuple[Fraction, ...]) -> Fraction | int:

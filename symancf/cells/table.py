@@ -136,12 +136,12 @@ class Cell:
 
         These are (1 + dim, nv, monomials): of the functions, and of their derivatives.
         """
-        given = [tuple(e) for e in self.functions.exponents]
+        exponents = [tuple(e) for e in self.functions.exponents]
         width, d = self.domain[1] - self.domain[0], range(self.dimension)
-        less = [[(*e[:k], max(0, e[k] - 1), *e[k + 1 :]) for k in d] for e in given]
-        every = list(dict.fromkeys((*given, *(e for row in less for e in row))))
+        less = [[(*e[:k], max(0, e[k] - 1), *e[k + 1 :]) for k in d] for e in exponents]
+        every = list(dict.fromkeys((*exponents, *(e for row in less for e in row))))
         solved = np.zeros((1 + self.dimension, len(self.nodes), len(every)))
-        for e, row, lower in zip(given, self.functions.coefficients, less, strict=True):
+        for e, row, lower in zip(exponents, self.functions.coefficients, less, strict=True):
             c = np.array([float(x) for x in row])
             solved[0, :, every.index(e)] += c
             for k in d:
@@ -210,7 +210,7 @@ class Cell:
     def _on(self, corners: Numbers, trace: Cell) -> Numbers | None:
         """Return the nodes of a side with some corners, in the order of its cell type."""
         first, *along = (self.nodes[corners[k]] for k in (0, *trace.axes))
-        found = []
+        nodes = []
         for node in trace.nodes:
             at = tuple(
                 a + sum(s * (b[d] - a) for s, b in zip(node, along, strict=True))
@@ -218,8 +218,8 @@ class Cell:
             )
             if at not in self.nodes:
                 return None
-            found.append(self.nodes.index(at))
-        return tuple(found)
+            nodes.append(self.nodes.index(at))
+        return tuple(nodes)
 
     @property
     def axes(self) -> Numbers:
@@ -231,7 +231,7 @@ class Cell:
         self, sides: tuple[Numbers, ...], dimension: int
     ) -> tuple[tuple[Cell, Numbers], ...]:
         """Return type and nodes of sides: of the types that fit that with the most nodes."""
-        found = []
+        traces = []
         for corners in sides:
             fits = [
                 (trace, nodes)
@@ -239,8 +239,8 @@ class Cell:
                 if trace.dimension == dimension and trace.corners == len(corners)
                 if (nodes := self._on(corners, trace)) is not None
             ]
-            found.append(max(fits, key=lambda fit: len(fit[1])))
-        return tuple(found)
+            traces.append(max(fits, key=lambda fit: len(fit[1])))
+        return tuple(traces)
 
     @cached_property
     def whole_edges(self) -> tuple[tuple[Cell, Numbers], ...]:
@@ -256,8 +256,8 @@ class Cell:
         """Return the nodes (n, nv) of the faces or edges of a type; of its own: of itself."""
         if kind == self.name:
             return np.arange(len(self.nodes))[None]
-        found = (*self.whole_edges, *self.whole_faces)
-        nodes = [nodes for cell, nodes in found if cell.name == kind]
+        sides_of_type = (*self.whole_edges, *self.whole_faces)
+        nodes = [nodes for cell, nodes in sides_of_type if cell.name == kind]
         return np.array(nodes, dtype=np.int64).reshape(len(nodes), len(CELLS[kind].nodes))
 
     def turned(self, edge: Ints) -> Ints:
@@ -396,8 +396,8 @@ def _second_order(name: str, vtk: int, base: Cell, monomials: str, more: str = "
 def _powers(dimension: int, highest: int) -> str:
     """Return all monomials up to a power of each parameter."""
     powers = product(range(highest + 1), repeat=dimension)
-    named = ("*".join(f"{x}**{p}" for x, p in zip(NAMES, e, strict=False) if p) for e in powers)
-    return " ".join(text or "1" for text in named)
+    monomials = ("*".join(f"{x}**{p}" for x, p in zip(NAMES, e, strict=False) if p) for e in powers)
+    return " ".join(text or "1" for text in monomials)
 
 
 _LINEAR = "1 xi eta zeta"

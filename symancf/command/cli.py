@@ -36,23 +36,23 @@ def inspect(arguments: argparse.Namespace) -> int:
     """Print what symancf makes of an energy on an element."""
     from ..bodies import inspection
 
-    asked = {"form": arguments.form, "function": arguments.function}
-    return inspection.main(arguments.energy, arguments.element, **asked)
+    options = {"form": arguments.form, "function": arguments.function}
+    return inspection.main(arguments.energy, arguments.element, **options)
 
 
 def verify(arguments: argparse.Namespace) -> int:
     """Compare with the literature's numbers."""
     module = importlib.import_module("symancf.verify")
-    asked = {"as_json": arguments.json, "curves": arguments.curves}
-    return int(module.main(group=arguments.group, **asked))
+    options = {"as_json": arguments.json, "curves": arguments.curves}
+    return int(module.main(group=arguments.group, **options))
 
 
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
     names = "peers solve motions mechanisms contact elements scaling largest robust"
-    asked = {name: getattr(arguments, name) for name in names.split()}
-    return int(module.main(as_json=arguments.json, **asked))
+    options = {name: getattr(arguments, name) for name in names.split()}
+    return int(module.main(as_json=arguments.json, **options))
 
 
 def cache(arguments: argparse.Namespace) -> int:

@@ -94,8 +94,8 @@ def duration(path: Path) -> str:
     Its docstring has a sentence ``Takes 40 s on one core; ...``.
     """
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    found = re.search(r"^Takes (.*?) on", text, re.M)
-    return found[1] if found else ""
+    match = re.search(r"^Takes (.*?) on", text, re.M)
+    return match[1] if match else ""
 
 
 def find(name: str) -> Path:
@@ -126,8 +126,8 @@ def main(name: str | None, options: Sequence[str] = ()) -> int:
     if name is None:
         if first_rank():
             print("Demos, those to begin with first; times are those of one core.")
-            for found, path in available().items():
-                print(f"{found:18} {duration(path):>7}  {summary(path)}")
+            for demo, path in available().items():
+                print(f"{demo:18} {duration(path):>7}  {summary(path)}")
         return 0
     script = find(name)
     if first_rank():

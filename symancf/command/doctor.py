@@ -79,7 +79,7 @@ def outside_mpi() -> dict[str, str]:
 
     Open MPI sets these variables in every process that has started it, alone or by mpirun.
     """
-    given = (
+    names = (
         "OMPI_APP_CTX",
         "OMPI_ARGV",
         "OMPI_COMMAND",
@@ -97,7 +97,7 @@ def outside_mpi() -> dict[str, str]:
         "PMIX_",
         "PMI_",
     )
-    return {name: value for name, value in os.environ.items() if not name.startswith(given)}
+    return {name: value for name, value in os.environ.items() if not name.startswith(names)}
 
 
 def tail(done: subprocess.CompletedProcess[str]) -> str:
@@ -146,8 +146,8 @@ def debian_petsc(root: Path = Path("/usr/lib/petscdir")) -> Path | None:
 
     Debian finds it by the link /usr/lib/petsc, which is not there in every container.
     """
-    found = [p.parents[3] for p in root.glob("*/*/lib/python3/dist-packages/petsc4py")]
-    return max(found, key=lambda p: (p.name.endswith("-real"), p), default=None)
+    folders = [p.parents[3] for p in root.glob("*/*/lib/python3/dist-packages/petsc4py")]
+    return max(folders, key=lambda p: (p.name.endswith("-real"), p), default=None)
 
 
 def petsc(answer: Answer, reason: str) -> Iterator[Finding]:
@@ -178,11 +178,11 @@ def petsc(answer: Answer, reason: str) -> Iterator[Finding]:
     yield from slepc(answer.get("slepc", ""))
 
 
-def slepc(found: str) -> list[Finding]:
+def slepc(petsc: str) -> list[Finding]:
     """SLEPc: its version, or why there is none."""
-    if found[:1].isdigit():
-        return [Finding("SLEPc", found)]
-    value = f"{found or 'not installed'} (modes and buckling on several ranks)"
+    if petsc[:1].isdigit():
+        return [Finding("SLEPc", petsc)]
+    value = f"{petsc or 'not installed'} (modes and buckling on several ranks)"
     mend = f"{APT} python3-slepc4py; with a PETSc of pip: {sys.executable} -m pip install slepc4py"
     return [Finding("SLEPc", value, "note", mend)]
 
@@ -246,18 +246,18 @@ def blas_kind(libraries: list[str]) -> str:
     is. It decides even if a fast library is loaded as well: that one may serve LAPACK only.
     """
     names = [[name for word, name in OPTIMISED.items() if word in path] for path in libraries]
-    for path, found in zip(libraries, names, strict=True):
-        if Path(path).name.startswith("libblas.") and not found:
+    for path, kinds in zip(libraries, names, strict=True):
+        if Path(path).name.startswith("libblas.") and not kinds:
             return "reference BLAS"
-    return next((found[0] for found in names if found), "unknown BLAS")
+    return next((kinds[0] for kinds in names if kinds), "unknown BLAS")
 
 
 def threads() -> Iterator[Finding]:
     """Threads of the BLAS per rank: one, since the ranks fill the cores already."""
     value = os.environ.get("OMP_NUM_THREADS", "")
     if value in ("", "1"):
-        found = value or "not set: symancf gives OpenBLAS, MKL and BLIS one thread on each rank"
-        yield Finding("OMP_NUM_THREADS", found)
+        text = value or "not set: symancf gives OpenBLAS, MKL and BLIS one thread on each rank"
+        yield Finding("OMP_NUM_THREADS", text)
     else:
         yield Finding("OMP_NUM_THREADS", value, "slow", "export OMP_NUM_THREADS=1")
 
@@ -359,11 +359,11 @@ def compiler() -> list[Finding]:
             return [Finding("C compiler", value, "missing", f"{APT} gcc libc6-dev")]
         refused = [flag for flag in flags if accepts(flag, "-Werror").returncode != 0]
     there = Finding("C compiler", f"{lines[0] if lines else command[0]} ({path})")
-    taken = " ".join(flag for flag in flags if flag not in refused)
+    accepted = " ".join(flag for flag in flags if flag not in refused)
     if not refused:
-        return [there, Finding("C flags", taken)]
+        return [there, Finding("C flags", accepted)]
     mend = "kernels are compiled without them; gcc 12 or clang 15 and newer take all on x86"
-    return [there, Finding("C flags", f"{taken}; refused: {' '.join(refused)}", "note", mend)]
+    return [there, Finding("C flags", f"{accepted}; refused: {' '.join(refused)}", "note", mend)]
 
 
 def processor() -> Iterator[Finding]:
@@ -415,9 +415,9 @@ def cache() -> list[Finding]:
         return [Finding(topic, str(error), "missing", "export SYMANCF_CACHE=another folder")]
     except OSError as error:
         return [Finding(topic, f"{error.filename}: {error.strerror}", "missing", mend)]
-    found, free = kernels.entries(path), shutil.disk_usage(path).free
-    size = kernels.readable(sum(entry.size for entry in found))
-    value = f"{path}: {len(found)} kernels, {size}, {kernels.readable(free)} free"
+    kept_kernels, free = kernels.entries(path), shutil.disk_usage(path).free
+    size = kernels.readable(sum(entry.size for entry in kept_kernels))
+    value = f"{path}: {len(kept_kernels)} kernels, {size}, {kernels.readable(free)} free"
     if free < 100 << 20:
         return [Finding(topic, value, "slow", "free space, or symancf cache clear")]
     return [Finding(topic, value)]
@@ -469,8 +469,8 @@ def show(findings: list[Finding]) -> None:
     table.add_column("what", no_wrap=True)
     table.add_column("found", overflow="fold")
     for finding in findings:
-        found = Text(finding.value)
+        text = Text(finding.value)
         if finding.mend:
-            found.append(f"\nmend: {finding.mend}", style="bold")
-        table.add_row(Text(finding.level, style=colours[finding.level]), finding.topic, found)
+            text.append(f"\nmend: {finding.mend}", style="bold")
+        table.add_row(Text(finding.level, style=colours[finding.level]), finding.topic, text)
     console.print(table)

@@ -55,12 +55,12 @@ def entries(path: Path) -> list[CachedKernel]:
         match = ENTRY.fullmatch(file.name)
         if match:
             groups.setdefault(match["kernel"], []).append(file)
-    found = []
+    kernels = []
     for kernel, files in sorted(groups.items()):
         status = [file.lstat() for file in files]
         size = sum(s.st_size for s in status)
-        found.append(CachedKernel(kernel, len(files), size, max(s.st_mtime for s in status)))
-    return found
+        kernels.append(CachedKernel(kernel, len(files), size, max(s.st_mtime for s in status)))
+    return kernels
 
 
 def clear(path: Path) -> int:
@@ -98,10 +98,10 @@ def main(action: str) -> int:
     if action == "clear":
         print(f"{path}: {readable(clear(path))} freed")
         return 0
-    found = entries(path)
-    for entry in found:
+    kernels = entries(path)
+    for entry in kernels:
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.changed))
         print(f"{entry.kernel:48} {entry.files:3} files {readable(entry.size):>10}  {day}")
-    total = readable(sum(entry.size for entry in found))
-    print(f"{path}: {len(found)} kernels, {total}")
+    total = readable(sum(entry.size for entry in kernels))
+    print(f"{path}: {len(kernels)} kernels, {total}")
     return 0

@@ -36,7 +36,7 @@ CLASSES = {*KEYWORDS, *POSITIONS, *VALUES, *MEMBERS, "Layers"} - FUNCTIONS
 
 
 @dataclass
-class Known:
+class ImportedNames:
     """Names of a program: of modules and objects of the package, and variables of one class.
 
     Attributes
@@ -90,11 +90,11 @@ class Known:
 class Script:
     """One program text, its tree and the changes to it."""
 
-    def __init__(self, text: str, known: Known, package: str = "") -> None:
+    def __init__(self, text: str, scope: ImportedNames, package: str = "") -> None:
         self.source = text.encode()
         self.tree = ast.parse(text)
-        self.known = known
-        known.learn(self.tree, package)
+        self.scope = scope
+        scope.learn(self.tree, package)
         self.starts = [0]
         for line in self.source.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
@@ -112,9 +112,9 @@ class Script:
         """Forget imported names that the program also gives to something of its own."""
         for node in ast.walk(self.tree):
             bound = _bound(node)
-            if bound in self.known.names and not isinstance(self.holder.get(node), ast.ClassDef):
-                public = self.known.name_of(ast.Name(bound))
-                full = self.known.names.pop(bound)
+            if bound in self.scope.names and not isinstance(self.holder.get(node), ast.ClassDef):
+                public = self.scope.name_of(ast.Name(bound))
+                full = self.scope.names.pop(bound)
                 if public in CLASSES | FUNCTIONS or public.removeprefix("energies.") in (
                     *LAWS,
                     *CHOICES,
@@ -139,7 +139,7 @@ class Script:
     @property
     def uses_package(self) -> bool:
         """Whether it imports the package."""
-        return "symancf" in "".join(self.known.names.values())
+        return "symancf" in "".join(self.scope.names.values())
 
     def method(self, node: ast.Call) -> str:
         """Return the name of the method that is called, of a program that uses the package."""
@@ -231,8 +231,8 @@ def say_degrees(program: Script, node: ast.Call, call: str) -> None:
         for keyword in node.keywords:
             if keyword.arg == "angle":
                 program.insert(program.begin(keyword) + len("angle"), "_deg")
-    said = any(keyword.arg in ("degrees", None) for keyword in node.keywords)
-    if call == "Layers" and node.args and not said:
+    has_unit = any(keyword.arg in ("degrees", None) for keyword in node.keywords)
+    if call == "Layers" and node.args and not has_unit:
         layers = node.args[0]
         listed = isinstance(layers, ast.List | ast.Tuple)
         if not (listed and all(map(_without_angle, layers.elts))):  # type: ignore[attr-defined]
@@ -252,12 +252,12 @@ def take_force(program: Script, node: ast.Call, call: str) -> None:
     if program.method(node) != "reaction" or len(node.args) + len(node.keywords) != 1:
         return
     holder = program.holder.get(node)
-    kind = program.known.kind_of(node.func.value)  # type: ignore[attr-defined]
+    kind = program.scope.kind_of(node.func.value)  # type: ignore[attr-defined]
     if isinstance(holder, ast.Attribute) and holder.attr in OF_REACTIONS:
         return
     third = isinstance(holder, ast.Subscript) and getattr(holder.slice, "value", 2) not in (0, 1)
-    whole = not isinstance(holder, ast.Subscript)
-    planar = b"PlanarBody" in program.source and (third or whole)  # whose third is the moment
+    as_array = not isinstance(holder, ast.Subscript)
+    planar = b"PlanarBody" in program.source and (third or as_array)  # whose third is the moment
     if (kind in SUPPORTS or _is_array(node, holder)) and not planar:
         program.insert(program.end(node), ".force")
     elif not kind or kind in SUPPORTS:
@@ -334,11 +334,11 @@ def call_laws(program: Script, node: ast.expr, name: str) -> None:
     """``energies.yeoh``: names of the catalogue are called to give a law."""
     room, _, law = name.rpartition(".")
     call = program.callee.get(node)
-    given = call is not None and (law in CHOICES or not (call.args or call.keywords))
+    called = call is not None and (law in CHOICES or not (call.args or call.keywords))
     holder = program.holder.get(node)
     if isinstance(holder, ast.Call) and ast.unparse(holder.func).endswith(("partial", "map")):
         return  # of what makes laws
-    if room == "energies" and law in (*LAWS, *CHOICES) and not given:
+    if room == "energies" and law in (*LAWS, *CHOICES) and not called:
         program.insert(program.end(node), "()")
 
 
@@ -352,7 +352,7 @@ def place_of_origin(program: Script, node: ast.expr, name: str) -> None:
     """``disc.origin`` of a planar body, a place, is ``disc.at((0, 0))``; others are numbers."""
     if not isinstance(node, ast.Attribute) or node.attr != "origin":
         return
-    kind = program.known.kind_of(node.value)
+    kind = program.scope.kind_of(node.value)
     if kind == "PlanarBody":
         program.replace(program.end(node) - len("origin"), program.end(node), "at((0, 0))")
     elif not kind and program.uses_package:
@@ -363,7 +363,7 @@ def write_members(program: Script, node: ast.expr, name: str) -> None:
     """``system.tangent`` is ``system.matrices.tangent``; what only the solver asks for is noted."""
     if not isinstance(node, ast.Attribute):
         return
-    kind = program.known.kind_of(node.value).partition(".")[0]
+    kind = program.scope.kind_of(node.value).partition(".")[0]
     rows, holder, former, whole = MEMBERS.get(kind, {}), program.holder.get(node), node.attr, node
     if isinstance(holder, ast.Attribute) and f"{former}.{holder.attr}" in rows:
         former, whole = f"{former}.{holder.attr}", holder
@@ -381,7 +381,7 @@ def write_members(program: Script, node: ast.expr, name: str) -> None:
 def note_set(program: Script, node: ast.expr) -> None:
     """``problem.rho = 0.5``: what is given when an object is made is not set later."""
     if isinstance(node, ast.Attribute):
-        kind = program.known.kind_of(node.value).partition(".")[0]
+        kind = program.scope.kind_of(node.value).partition(".")[0]
         if node.attr not in SETTABLE.get(kind, (node.attr,)):
             program.note(node, f"{kind}.{node.attr} is not to be set: nothing would change")
 
@@ -407,14 +407,14 @@ def rename_imports(program: Script, node: ast.ImportFrom) -> None:
             program.note(name, "momentum is a method of System: remove it from the import")
 
 
-def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]]:
+def rewrite(text: str, scope: ImportedNames, package: str = "") -> tuple[str, list[Note]]:
     """Return a program in present spellings, and what is to be looked at.
 
     Raises
     ------
     SyntaxError : it is no Python.
     """
-    program = Script(text, known, package)
+    program = Script(text, scope, package)
     for node in ast.walk(program.tree):
         if isinstance(node, ast.ImportFrom) and node.module == "symancf":
             rename_imports(program, node)
@@ -424,7 +424,7 @@ def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]
         if isinstance(getattr(place, "ctx", None), ast.Store):
             note_set(program, place)
             continue
-        name = known.name_of(place)
+        name = scope.name_of(place)
         if name and "".join(program.text(place).split()) != ast.unparse(place):
             program.note(place, "look at this f-string: Python 3.11 does not know its places")
         elif isinstance(node, ast.Call):
@@ -436,7 +436,7 @@ def rewrite(text: str, known: Known, package: str = "") -> tuple[str, list[Note]
     return program.result(), program.notes
 
 
-def rewrite_cell(text: str, known: Known) -> tuple[str, list[Note]]:
+def rewrite_cell(text: str, scope: ImportedNames) -> tuple[str, list[Note]]:
     """Rewrite a cell of a notebook; its lines for Jupyter, ``%%time`` or ``!ls``, stay.
 
     Raises
@@ -444,16 +444,16 @@ def rewrite_cell(text: str, known: Known) -> tuple[str, list[Note]]:
     SyntaxError : it is no Python.
     """
     lines = text.split("\n")
-    kept = {k: line for k, line in enumerate(lines) if line.startswith(("%", "!"))}
-    new, notes = rewrite("\n".join("" if k in kept else x for k, x in enumerate(lines)), known)
-    return "\n".join(kept.get(k, line) for k, line in enumerate(new.split("\n"))), notes
+    magic = {k: line for k, line in enumerate(lines) if line.startswith(("%", "!"))}
+    new, notes = rewrite("\n".join("" if k in magic else x for k, x in enumerate(lines)), scope)
+    return "\n".join(magic.get(k, line) for k, line in enumerate(new.split("\n"))), notes
 
 
 # ---- files ---------------------------------------------------------------------------------------
 def in_python(text: str, path: Path) -> tuple[str, list[Note]]:
     """Rewrite a script, the examples in its docstrings, and code in its comments."""
     package = ".".join([*packages(path), path.stem])
-    new, notes = rewrite(text, Known(), package)
+    new, notes = rewrite(text, ImportedNames(), package)
     lines = [
         INLINE.sub(_inline, line) if line.lstrip().startswith("#") else line
         for line in new.splitlines(keepends=True)
@@ -461,18 +461,18 @@ def in_python(text: str, path: Path) -> tuple[str, list[Note]]:
     for node in ast.walk(ast.parse(new)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.end_lineno:
             part = range(node.lineno - 1, node.end_lineno)
-            notes += in_examples(lines, part, Known({"sa": "symancf"}))
+            notes += in_examples(lines, part, ImportedNames({"sa": "symancf"}))
     return "".join(lines), notes
 
 
 def packages(path: Path) -> list[str]:
     """Return the packages that a file is in, the outermost first."""
-    found: list[str] = []
+    names: list[str] = []
     for folder in path.resolve().parents:
         if not (folder / "__init__.py").exists():
             break
-        found.insert(0, folder.name)
-    return found
+        names.insert(0, folder.name)
+    return names
 
 
 PROMPT = re.compile(r"\s*(?:>>>|\.\.\.)(?: |$)")
@@ -481,7 +481,7 @@ CODE = "", "python", "py", "python3", "pycon", "{code-cell}", "{code-block}"
 INLINE = re.compile(r"(?<!`)(`{1,2})([^`\n]+)\1(?!`)")
 
 
-def in_examples(lines: list[str], part: range, known: Known) -> list[Note]:
+def in_examples(lines: list[str], part: range, scope: ImportedNames) -> list[Note]:
     """Rewrite the lines of ``>>> `` prompts in a part of a text, all as one program."""
     places: list[int] = []
     for k in part:
@@ -494,7 +494,7 @@ def in_examples(lines: list[str], part: range, known: Known) -> list[Note]:
     cut = [match.end() if match else 0 for match in heads]
     program = "\n".join(lines[k][c:].rstrip("\n") for k, c in zip(places, cut, strict=True))
     try:
-        new, notes = rewrite(program, known)
+        new, notes = rewrite(program, scope)
     except SyntaxError:
         return []
     for k, c, line in zip(places, cut, new.split("\n"), strict=True):
@@ -504,7 +504,7 @@ def in_examples(lines: list[str], part: range, known: Known) -> list[Note]:
 
 def in_markdown(text: str, path: Path) -> tuple[str, list[Note]]:
     """Rewrite blocks of Python on a page, which share their names, and code in its sentences."""
-    lines, notes, known = text.splitlines(keepends=True), [], Known({"sa": "symancf"})
+    lines, notes, scope = text.splitlines(keepends=True), [], ImportedNames({"sa": "symancf"})
     k = 0
     while k < len(lines):
         fence = FENCE.match(lines[k])
@@ -519,17 +519,17 @@ def in_markdown(text: str, path: Path) -> tuple[str, list[Note]]:
             first += 1
         part, k = range(first, k), k + 1
         if any(">>>" in lines[j] for j in part):
-            notes += in_examples(lines, part, known)
+            notes += in_examples(lines, part, scope)
         elif fence[3] in CODE:
-            notes += _in_block(lines, part, len(fence[1]), known)
+            notes += _in_block(lines, part, len(fence[1]), scope)
     return "".join(lines), notes
 
 
-def _in_block(lines: list[str], part: range, indent: int, known: Known) -> list[Note]:
+def _in_block(lines: list[str], part: range, indent: int, scope: ImportedNames) -> list[Note]:
     cut = [min(indent, len(lines[k]) - len(lines[k].lstrip(" "))) for k in part]
     program = "".join(lines[k][c:] for k, c in zip(part, cut, strict=True))
     try:
-        new, notes = rewrite_cell(program, known)
+        new, notes = rewrite_cell(program, scope)
     except SyntaxError:
         return []
     for k, c, line in zip(part, cut, new.splitlines(keepends=True), strict=True):
@@ -539,28 +539,28 @@ def _in_block(lines: list[str], part: range, indent: int, known: Known) -> list[
 
 def _inline(match: re.Match[str]) -> str:
     public = CLASSES
-    known = Known({"sa": "symancf"} | {name: f"symancf.{name}" for name in public})
+    scope = ImportedNames({"sa": "symancf"} | {name: f"symancf.{name}" for name in public})
     try:
-        return f"{match[1]}{rewrite(match[2], known)[0]}{match[1]}"
+        return f"{match[1]}{rewrite(match[2], scope)[0]}{match[1]}"
     except (SyntaxError, ValueError):
         return match[0]
 
 
 def in_notebook(text: str, path: Path) -> tuple[str, list[Note]]:
     """Rewrite the cells of a notebook, which share their names."""
-    notebook, notes, known = json.loads(text), [], Known()
+    notebook, notes, scope = json.loads(text), [], ImportedNames()
     for number, cell in enumerate(notebook.get("cells", [])):
-        given = cell["source"]
-        source = given if isinstance(given, str) else "".join(given)
+        source_lines = cell["source"]
+        source = source_lines if isinstance(source_lines, str) else "".join(source_lines)
         try:
             if cell["cell_type"] == "code":
-                new, found = rewrite_cell(source, known)
+                new, more = rewrite_cell(source, scope)
             else:
-                new, found = in_markdown(source, path)
+                new, more = in_markdown(source, path)
         except SyntaxError:
-            new, found = source, [(1, "no Python: look at it")] if "symancf" in source else []
-        cell["source"] = new if isinstance(given, str) else new.splitlines(keepends=True)
-        notes += [(line, f"cell {number + 1}: {text}") for line, text in found]
+            new, more = source, [(1, "no Python: look at it")] if "symancf" in source else []
+        cell["source"] = new if isinstance(source_lines, str) else new.splitlines(keepends=True)
+        notes += [(line, f"cell {number + 1}: {text}") for line, text in more]
     indent = re.match(r"\{\n( +)", text)
     new = json.dumps(notebook, indent=len(indent[1]) if indent else None, ensure_ascii=False)
     return new + text[len(text.rstrip()) :], notes
@@ -588,7 +588,7 @@ OFF = "symancf upgrade: off"
 
 def main(paths: list[Path], *, check: bool) -> int:
     """Rewrite files, or say which would be; return 1 where there is something left to do."""
-    left = 0
+    remaining = 0
     for path in files(paths):
         try:
             text = path.read_text(encoding="utf-8")
@@ -597,7 +597,7 @@ def main(paths: list[Path], *, check: bool) -> int:
             new, notes = KINDS.get(path.suffix, in_python)(text, path)
         except (OSError, SyntaxError, ValueError) as error:
             print(f"{path}: not read: {error}")
-            left += 1
+            remaining += 1
             continue
         pairs = zip(text.splitlines(), new.splitlines(), strict=False)
         changed = [k for k, (a, b) in enumerate(pairs, 1) if a != b]
@@ -607,5 +607,5 @@ def main(paths: list[Path], *, check: bool) -> int:
                 path.write_text(new, encoding="utf-8")
         for line, note in sorted(notes):
             print(f"{path}:{line}: {note}")
-        left += len(notes) + (check and new != text)
-    return int(left > 0)
+        remaining += len(notes) + (check and new != text)
+    return int(remaining > 0)

@@ -64,7 +64,7 @@ class Active(NamedTuple):
     @classmethod
     def of(cls, arrays: ActiveSet) -> Active:
         """Return what `arrays` were made of."""
-        given: dict[str, Any] = {**arrays}
+        fields: dict[str, Any] = {**arrays}
         for name, kind in (("margin", float), ("reach", float), ("anchored", bool)):
-            given[name] = kind(given[name][0])
-        return cls(**given)
+            fields[name] = kind(fields[name][0])
+        return cls(**fields)

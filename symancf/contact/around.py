@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import Array, Ints
-from ..assembly.piece import Corners
-from .surfaces import joined_ranges, of_leaves, offsets
+from ..assembly.form import Corners
+from .surface_pair import by_patch, joined_ranges, offsets
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
-    from .skin import Skin
+    from .surface import ContactSurface
 
 
 class Around:
-    """Facets around the normals of a skin.
+    """Facets around the normals of a surface.
 
     A normal is the mean of those of its facets, weighted by area; see normals.h.
 
@@ -29,40 +29,40 @@ class Around:
     first : (N + 1,) where those of each normal begin.
     """
 
-    def __init__(self, skin: Skin) -> None:
-        self.skin = skin
-        self.number = np.full((skin.size, 4), -1, dtype=np.int64)
-        for leaf in skin.leaves:
-            self.number[leaf.at, : leaf.corners] = leaf.group
+    def __init__(self, surface: ContactSurface) -> None:
+        self.surface = surface
+        self.number = np.full((surface.size, 4), -1, dtype=np.int64)
+        for patch in surface.patches:
+            self.number[patch.at, : patch.corners] = patch.group
         facet, corner = np.nonzero(self.number >= 0)
         of = self.number[facet, corner]
         order = np.argsort(of, kind="stable")
         self.facet, self.corner = facet[order], corner[order]
-        self.first = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=skin.groups))])
+        self.first = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=surface.groups))])
 
     @cached_property
     def _beside(self) -> Any:
         """Which facets have a normal in common (F, F)."""
         from scipy.sparse import csr_matrix  # half a second to import
 
-        of = np.repeat(np.arange(self.skin.groups), np.diff(self.first))
-        shape = self.skin.size, self.skin.groups
+        of = np.repeat(np.arange(self.surface.groups), np.diff(self.first))
+        shape = self.surface.size, self.surface.groups
         has = csr_matrix((np.ones(len(of), dtype=np.int8), (self.facet, of)), shape=shape)
-        found: Any = (has @ has.T).astype(bool)
-        return found
+        neighbours: Any = (has @ has.T).astype(bool)
+        return neighbours
 
     def beside(self, pairs: Ints, size: int) -> Ints:
         """Return pairs (k, 2) of a facet, of `size`, and one beside those opposite in `pairs`."""
         from scipy.sparse import csr_matrix
 
-        ones, shape = np.ones(len(pairs), dtype=bool), (size, self.skin.size)
+        ones, shape = np.ones(len(pairs), dtype=bool), (size, self.surface.size)
         some = csr_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=shape)
-        found = (some @ self._beside > some).nonzero()
-        return np.asarray(np.stack(found, axis=1), dtype=np.int64)
+        pairs_beside = (some @ self._beside > some).nonzero()
+        return np.asarray(np.stack(pairs_beside, axis=1), dtype=np.int64)
 
     def of(self, configuration: Configuration, facets: Ints, local: Ints) -> Corners:
         """Return the normals of some (k,) of the facets `local` (n,) of a rank, both ascending."""
-        skin, (normals, at) = self.skin, np.unique(self.number[facets], return_inverse=True)
+        surface, (normals, at) = self.surface, np.unique(self.number[facets], return_inverse=True)
         at = at.reshape(-1, 4)
         if len(normals) and normals[0] < 0:
             normals, at = normals[1:], at - 1
@@ -72,14 +72,14 @@ class Around:
         of = np.repeat(np.arange(len(normals)), np.diff(self.first)[normals])
         facet, corner = self.facet[span], self.corner[span]
         row, place, weight = self._entries(facet, corner)
-        base = offsets(configuration, skin, local)[np.searchsorted(local, facet)]
+        base = offsets(configuration, surface, local)[np.searchsorted(local, facet)]
         offset = base[row, place].astype(np.int64)
-        node = skin.facets[facet[row], place // (1 + skin.slopes[skin.type[facet[row]]])]
+        node = surface.facets[facet[row], place // (1 + surface.slopes[surface.type[facet[row]]])]
         width = 1 + int(offset.max(initial=0))
         vectors, first, vector = np.unique(
             of[row] * width + offset, return_index=True, return_inverse=True
         )
-        vertex = configuration.topology.local(skin.numbers[node[first]])
+        vertex = configuration.topology.local(surface.numbers[node[first]])
         starts = np.arange(len(normals) + 1)
         return Corners(
             number=number,
@@ -98,12 +98,12 @@ class Around:
     def _entries(self, facet: Ints, corner: Ints) -> tuple[Ints, Ints, Array]:
         """Return the vectors of tangents of facets (n,) at corners: row, place, weights (e, 2)."""
         order = np.argsort(facet, kind="stable")
-        found, first = [], 0
-        for leaf, own in of_leaves(self.skin, facet[order]):
+        entries, first = [], 0
+        for patch, own in by_patch(self.surface, facet[order]):
             at = order[first : (first := first + len(own))]
-            w = leaf.spans(own, corner[at])
+            w = patch.spans(own, corner[at])
             row, place = np.nonzero(np.abs(w).max(axis=2) > 1e-12 * np.abs(w).max(initial=0.0))
-            found.append((at[row], place, w[row, place]))
-        row, place, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            entries.append((at[row], place, w[row, place]))
+        row, place, weight = (np.concatenate(parts) for parts in zip(*entries, strict=True))
         order = np.argsort(row, kind="stable")
         return row[order], place[order], np.ascontiguousarray(weight[order])

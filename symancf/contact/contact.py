@@ -32,14 +32,14 @@ from .nodal import Nodal, SideFields, ratio
 from .overlap import FREE_OVERLAP
 from .rigid import ContactorPoints, RigidPass, RigidPassBinding
 from .shapes import Plane, Shape, shape_of
-from .skin import Place, Side, is_place, require_apart
 from .steps import ContactNumbers
+from .surface import Place, Side, is_place, require_apart
 from .touch import Part, Touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..assembly.piece import Listed, Piece
+    from ..assembly.form import Form, Listed
     from ..assembly.revisions import Change, Standing
     from ..assembly.state import ActiveSet, StateVariable
     from ..values.parameter import Scalar
@@ -101,8 +101,8 @@ class Contact(OneProcess, Displayable):
     Parameters
     ----------
     side : facets of a solid, ``body["outside"]``; a face of full-gradient plates,
-        ``plate["skin"].face(+1)``; cables, ``cord["body"]`` with `radius`; several of these as one
-        surface, ``[wedges["top"], bricks["top"]]``; or a rigid ball or box.
+        ``plate["surface"].face(+1)``; cables, ``cord["body"]`` with `radius`; several of these as
+        one surface, ``[wedges["top"], bricks["top"]]``; or a rigid ball or box.
     target : another side (its points press, too, each with half of the weight; none: the side
         itself); or a shape (`Plane`, `Sphere`, `Cylinder`, `Capsule`, `Box`, `Distance`) at rest,
         moved or on a rigid body, or a rigid body with a surface, ``RigidBody.sphere``. Of two
@@ -212,7 +212,7 @@ class Contact(OneProcess, Displayable):
         radius: float | None,
         values: dict[str, Scalar],
     ) -> list[Pass]:
-        """Return the passes of a contactor against a rigid shape, one for each of its sheets."""
+        """Return the passes of a contactor against a rigid shape, one for each facet set."""
         if shape.body is not None and side is shape.body:
             raise ConstraintError(
                 f"{self.what}: {side.name!r} and {shape.name!r} are the same rigid body",
@@ -233,16 +233,16 @@ class Contact(OneProcess, Displayable):
         names = [self.name]
         if len(every) > 1:
             names = [f"{self.name}:{k}" for k in range(1, len(every) + 1)]
-        named = list(zip(names, every, strict=True))
+        by_name = list(zip(names, every, strict=True))
         law = self._law.shared(points.shared)
         if self._damping:
             touch = Touch("damper", shape, law)
-            self._dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in named]
+            self._dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in by_name]
         part: Part = "energy" if self._coulomb is None else "friction"
         touch = Touch(part, shape, law, self._coulomb, points.rolls)
-        found: list[Pass] = [RigidPass.of(name, touch, points, values) for name, points in named]
-        self._sides = [(own, found)] if own else []
-        return found
+        passes: list[Pass] = [RigidPass.of(name, touch, points, values) for name, points in by_name]
+        self._sides = [(own, passes)] if own else []
+        return passes
 
     def _facing(
         self, side: Place | RigidBody, target: Place | None, radius: float | None
@@ -269,7 +269,7 @@ class Contact(OneProcess, Displayable):
         self._between = str(one), "itself" if one is two else str(two)
         self._bodies = one.bodies, two.bodies
         pairs = [(one, two)] if one is two else [(one, two), (two, one)]
-        found: list[Pass] = [
+        passes: list[Pass] = [
             FacetPass(
                 *(f"{self.name}:{k}", *pair, self._law, self._coulomb),
                 stiffness=self._stiffness,
@@ -277,18 +277,19 @@ class Contact(OneProcess, Displayable):
             )
             for k, pair in enumerate(pairs, 1)
         ]
-        self._sides = [(one, [each]) for (one, _), each in zip(pairs, found, strict=True)]
-        return found
+        self._sides = [(one, [each]) for (one, _), each in zip(pairs, passes, strict=True)]
+        return passes
 
     def _points(
         self, side: Side | RigidBody, shape: Shape, radius: float | None
     ) -> list[ContactorPoints]:
-        """Return the points of the contactor against a shape, of each of its sheets."""
+        """Return the points of the contactor against a shape, of each of its facet sets."""
         k, initial = self._stiffness, self._initial
         if isinstance(side, Side):
-            self._c = max(sheet.parts for sheet in side.sheets)
+            self._c = max(facet_set.parts for facet_set in side.facet_sets)
             return [
-                ContactorPoints(self.what, own, own.rho, k, initial=initial) for own in side.sheets
+                ContactorPoints(self.what, own, own.rho, k, initial=initial)
+                for own in side.facet_sets
             ]
         if radius is not None:
             raise ParameterError(
@@ -369,24 +370,24 @@ class Contact(OneProcess, Displayable):
         chosen = [body for body in every if body is on]
         if on is not None and not chosen:
             names = " and ".join(repr(body.name) for body in every)
-            given = repr(on.name) if isinstance(on, Body | RigidBody) else label(on)
+            text = repr(on.name) if isinstance(on, Body | RigidBody) else label(on)
             raise ParameterError(
-                f"{self.what} is between {names}; on={given} is none of them",
+                f"{self.what} is between {names}; on={text} is none of them",
                 asked="on",
                 given=on,
                 possible=[body.name for body in every],
             )
         bodies = [body for body in chosen or first if isinstance(body, Body | RigidBody)]
         sign = 1.0 if bodies else -1.0
-        found = system.binding(self).wrench(system, bodies or first, about, damper)
-        return sign * found + 0.0  # no -0.0
+        wrench = system.binding(self).wrench(system, bodies or first, about, damper)
+        return sign * wrench + 0.0  # no -0.0
 
     @in_system
     def dissipated(self, system: Configuration) -> float:
         """Return the energy that friction and damper have dissipated since the first step [J]."""
         own = system.binding(self)
         names = {each.name for each in (*own.passes, *own.dampers)}
-        chosen = [piece.name in names for piece in system.memory.pieces]
+        chosen = [form.name in names for form in system.memory.forms]
         return float(system.sum(np.array([system.memory.dissipated(chosen)]))[0])
 
     @in_system
@@ -436,15 +437,15 @@ class Contact(OneProcess, Displayable):
     @in_system
     def series(self, system: Configuration) -> dict[str, Callable[[], npt.ArrayLike]]:
         """Return what a history keeps of a contact, by name; see `DynamicProblem.record`."""
-        found: dict[str, Callable[[], npt.ArrayLike]] = {
+        functions: dict[str, Callable[[], npt.ArrayLike]] = {
             "force": lambda: self.force(system),
             "penetration": lambda: self.penetration_of(system)[0],
             "dissipated": lambda: self.dissipated(system),
             "status": lambda: self.status(system),
         }
         if self._dampers:
-            found["undamped"] = lambda: self.force(system, damper=False)
-        return found
+            functions["undamped"] = lambda: self.force(system, damper=False)
+        return functions
 
     @in_system
     def nodal(self, system: Configuration, number: int = 0) -> Nodal:
@@ -510,7 +511,7 @@ class ContactBinding:
     name : in the system.
     passes, dampers : what the passes and dampers of the contact are there.
     facing : those of the passes whose lists change.
-    step : numbers that belong to the state, after `pieces`.
+    step : numbers that belong to the state, after `forms`.
     """
 
     step: ContactNumbers
@@ -518,7 +519,7 @@ class ContactBinding:
     def __init__(self, term: Contact, layout: Layout) -> None:
         self.term, self.name = term, layout.name(term)
         for side, _ in term._sides:
-            if len(side.sheets) > 1:  # which must not have facets in common
+            if len(side.facet_sets) > 1:  # which must not have facets in common
                 layout.bind(side)
         for each in (*term._passes, *term._dampers):
             layout.call(each, each.name.replace(term.name, self.name, 1))
@@ -531,19 +532,19 @@ class ContactBinding:
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""
-        found: list[tuple[str, Ints32]] = []
+        blocks: list[tuple[str, Ints32]] = []
         for each in (*self.passes, *self.dampers):
             if isinstance(each, RigidPassBinding):
-                found += each.carriers(configuration)
-        return found
+                blocks += each.carriers(configuration)
+        return blocks
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernels and points on this rank (collective)."""
         overlap, every = float(self.term._initial == "release"), (*self.passes, *self.dampers)
         self.step = ContactNumbers(configuration, self.name, self.term._damping, overlap)
         for each in every:
             each.step = self.step
-        return [piece for each in every for piece in each.pieces(configuration)]
+        return [form for each in every for form in each.forms(configuration)]
 
     def state_variables(self, configuration: Configuration) -> list[StateVariable]:
         """Return the numbers that belong to the accepted state; see `ContactNumbers`."""
@@ -591,12 +592,12 @@ class ContactBinding:
         return np.concatenate([each.needed(configuration, own) for each, own in pairs])
 
     def listed(self, configuration: Configuration, entities: ActiveSet) -> list[Listed]:
-        """Return the patches of this rank by their vertices."""
+        """Return this rank's contact elements by their vertices."""
         return [each.listed(configuration, own) for each, own in self._pairs(entities)]
 
-    def renew(self, configuration: Configuration) -> dict[Piece, Piece]:
-        """Return the pieces of the present points by those before (collective)."""
-        new: dict[Piece, Piece] = {}
+    def renew(self, configuration: Configuration) -> dict[Form, Form]:
+        """Return the forms of the present points by those before (collective)."""
+        new: dict[Form, Form] = {}
         for each in self.facing:
             new |= each.renew(configuration)
         return new
@@ -631,9 +632,9 @@ class ContactBinding:
 
     def _stands(self, configuration: Configuration) -> bool:
         """Tell whether one of a motion stands by what points remember, without a look."""
-        plan, state = configuration.plan, configuration.state
+        assembler, state = configuration.assembler, configuration.state
         own = self.standing(configuration) if self.step.moves else None
-        return own is not None and configuration.memory.stands(plan, state, own)
+        return own is not None and configuration.memory.stands(assembler, state, own)
 
     def standing(self, configuration: Configuration) -> dict[str, Standing] | None:
         """Return, by pass, gaps and ways of points that `review` lets stand; see `Standing`.
@@ -675,9 +676,9 @@ class ContactBinding:
         """Tell whether points press on deformable facets, whose normals a step turns."""
         return any(each.presses(configuration) for each in self.facing)
 
-    def hold(self, configuration: Configuration, held: bool, before: bool) -> float:
+    def hold(self, configuration: Configuration, frozen: bool, before: bool) -> float:
         """Hold normals while a step is solved roughly; see `FacetPass.hold` (collective)."""
-        return max([each.hold(configuration, held, before) for each in self.facing], default=0.0)
+        return max([each.hold(configuration, frozen, before) for each in self.facing], default=0.0)
 
     def report(self, configuration: Configuration, looks: Sequence[Look]) -> Report:
         """Return what all points are at, of all ranks (collective)."""
@@ -702,15 +703,15 @@ class ContactBinding:
         """
         if self.term._coulomb is None or self.step.moves:
             return False  # a motion has short steps
-        found = np.zeros(3)
+        counts = np.zeros(3)
         with together(configuration.comm):
             for each, look in zip(self.passes, looks, strict=True):
                 area = look.weight * look.owned
-                found[0] += area @ look.pressure
+                counts[0] += area @ look.pressure
                 if look.friction.any():
                     far = each.before(configuration, look) > FAR_GAP * look.length
-                    found[1:] += (area * far) @ np.stack([look.pressure, look.friction], axis=1)
-        every, new, rubs = configuration.sum(found)
+                    counts[1:] += (area * far) @ np.stack([look.pressure, look.friction], axis=1)
+        every, new, rubs = configuration.sum(counts)
         return bool(new > 0.5 * every and rubs > DOUBTFUL_FRICTION * every)
 
     def _tell_of_blow(self, configuration: Configuration) -> None:
@@ -747,7 +748,7 @@ class ContactBinding:
         """Find lists and what laws remember before the first step, too, which finds its own."""
         if not all(each.active.begun for each in self.facing):
             configuration.revise(configuration.time)
-        first = not configuration.memory.known
+        first = not configuration.memory.initialised
         if first:
             configuration.forget()
         try:
@@ -767,44 +768,44 @@ class ContactBinding:
 
         `damper` : whether with those of dampers.
         """
-        plan, f = configuration.plan, np.zeros(configuration.numbering.coordinates)
+        assembler, f = configuration.assembler, np.zeros(configuration.numbering.coordinates)
         names = {each.name for each in (*self.passes, *(self.dampers if damper else ()))}
-        own = np.array([piece.name in names for piece in plan.pieces])
-        with self.searched(configuration), plan.only(own):
+        own = np.array([form.name in names for form in assembler.forms])
+        with self.searched(configuration), assembler.only(own):
             with together(configuration.comm):
-                plan.update(configuration.time)
-            plan.residual(configuration.state, f)
+                assembler.update(configuration.time)
+            assembler.residual(configuration.state, f)
         mine = np.any([_coordinates(configuration, body) for body in bodies], axis=0)
         return configuration.sum(-configuration.wrench(np.where(mine, f, 0.0), about))
 
     def fields(self, configuration: Configuration, number: int) -> SideFields:
         """Return what the points of a side, by its number, tell at the present state (collective).
 
-        Against rigid shapes each of its sheets has a pass.
+        Against rigid shapes each of its facet sets has a pass.
         """
         side = self.term._sides[number][0]
         passes: Sequence[Binds[PassBinding]] = self.term._sides[number][1]
-        skin, own = configuration.layout.bind(side), [configuration.binding(p) for p in passes]
-        skin.place(configuration)
-        table: Array = np.zeros((skin.points, 6))
-        for each, leaf in zip(own, skin.leaves, strict=False):
+        surface, own = configuration.layout.bind(side), [configuration.binding(p) for p in passes]
+        surface.place(configuration)
+        table: Array = np.zeros((surface.points, 6))
+        for each, patch in zip(own, surface.patches, strict=False):
             with together(configuration.comm):
                 look = each.look(configuration)
             gap = each.gaps(configuration, look)
             columns = look.weight, look.pressure, gap, look.status, look.slid, np.ones_like(gap)
-            mine, first = look.owned, leaf.points.start
+            mine, first = look.owned, patch.points.start
             table[first + look.ids[mine]] = np.stack(columns, axis=1)[mine]
         area, pressure, gap, status, slid, seen = configuration.sum(table).T
         gap = np.where(seen > 0.0, gap, np.nan)
         area = own[0].area if isinstance(own[0], FacetPassBinding) else area
         start = configuration.reference
         before, now = (
-            skin.areas(skin.vectors(configuration, *x))
+            surface.areas(surface.vectors(configuration, *x))
             for x in ((start,), (start, configuration.state))
         )
         slip = None if self.term._coulomb is None else slid
         present, status = area * ratio(now, before), np.rint(status).astype(np.int64)
-        return SideFields(skin, area, present, pressure, gap, slip, status)
+        return SideFields(surface, area, present, pressure, gap, slip, status)
 
     def looks(self, configuration: Configuration) -> list[Look]:
         """Return what is seen of the points of the passes at the present state (collective)."""
@@ -815,14 +816,14 @@ class ContactBinding:
 def _coordinates(configuration: Configuration, body: Body | RigidBody) -> Mask:
     """Return which local coordinates are those of a body and owned by this rank."""
     numbering = configuration.numbering
-    found = np.zeros(numbering.coordinates, dtype=bool)
+    own = np.zeros(numbering.coordinates, dtype=bool)
     if isinstance(body, RigidBody):
-        found[configuration.binding(body).here(configuration)] = True
+        own[configuration.binding(body).here(configuration)] = True
     else:
         vertices = np.zeros(len(configuration.points), dtype=bool)
         vertices[np.unique(configuration.binding(body).interpolation.cells)] = True
-        found = vertices[numbering.vertex_of]
-    return np.asarray(found & (numbering.vertex_of < numbering.owned_vertices))
+        own = vertices[numbering.vertex_of]
+    return np.asarray(own & (numbering.vertex_of < numbering.owned_vertices))
 
 
 def _is_zero(mu: Any) -> bool:

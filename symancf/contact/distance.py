@@ -77,11 +77,11 @@ class Distance(Shape):
         **parameters: Scalar,
     ) -> None:
         what = f"the signed distance {name_or(name, label(function).removesuffix('()'))!r}"
-        asked = read(function, what)
-        require_places(what, asked, tuple(map(str, X)), "the place")
-        require_free(what, asked.parameters, takes(Distance), "sa.Distance")
-        optional = tuple(asked.defaults)
-        require_parameters(what, asked.required, parameters, optional=optional, exact=True)
+        arguments = read(function, what)
+        require_places(what, arguments, tuple(map(str, X)), "the place")
+        require_free(what, arguments.parameters, takes(Distance), "sa.Distance")
+        optional = tuple(arguments.defaults)
+        require_parameters(what, arguments.required, parameters, optional=optional, exact=True)
         self.function = function
         super().__init__(
             point,
@@ -95,10 +95,10 @@ class Distance(Shape):
         for key, value in self.parameters.items():
             evaluate(f"{key} of signed distance {self.name!r}", value, 0.0)
         own = {name: real(name) for name in self.parameters}
-        found = call_symbolic(what, function, X, own)
+        distance = call_symbolic(what, function, X, own)
         must = "it must be an expression of x1, x2, x3 and its parameters"
-        self._distance = scalar(what, asked.name, found, {*X, *own.values()}, must=must)
-        require_dependence(what, asked.name, self._distance, X, "the place", map(str, X))
+        self._distance = scalar(what, arguments.name, distance, {*X, *own.values()}, must=must)
+        require_dependence(what, arguments.name, self._distance, X, "the place", map(str, X))
 
     def distance(self, x: Expressions) -> sp.Expr:
         """Return the user's function of symbols, which was called once."""

@@ -7,23 +7,23 @@ The gap of a point r_s is measured along interpolated normals :math:`\hat n` of 
     \begin{pmatrix} d\xi \\ dg \end{pmatrix} = S^{-1} (d - g_0 (\hat n_0 + h)), \qquad
     S = [a_1 + g \hat n_{,1} \mid a_2 + g \hat n_{,2} \mid \hat n],
 
-d = r_s - r_m at the foot that was found before the evaluation, where S, n and its derivatives and
-g_0 are numbers. Normals follow the facets around: their change h where xi and eta stay is a jet,
-0 at the state that is evaluated. The pressure p along n = n_0 + n_{,a} d\xi^a + h and the friction
-f act on the motion v = d' - a_a' d\xi^a, so that all first derivatives are exact, those of the
-place where the force acts among them. In motions the pressure is that of the gap ahead,
-g + theta h g', g' = n . d'. Points count with the share
+d = r_s - r_m at the closest point that was found before the evaluation, where S, n and its
+derivatives and g_0 are numbers. Normals follow the facets around: their change h where xi and eta
+stay is a jet, 0 at the state that is evaluated. The pressure p along n = n_0 + n_{,a} d\xi^a + h
+and the friction f act on the motion v = d' - a_a' d\xi^a, so that all first derivatives are exact,
+those of the place where the force acts among them. In motions the pressure is that of the gap
+ahead, g + theta h g', g' = n . d'. Points count with the share
 
 .. math:: \frac{2}{1 + q} - (1 - q)^8 \;\text{ for } q < 1, \quad
     \frac{2}{1 + q} \frac{1}{1 + ((q - 1)/6)^4} \;\text{ beyond}, \qquad q = \frac{\chi_s}{\chi_m},
 
-chi being 1 within a side and 0 on its free edges, of the point and of its foot: the force does not
-jump where a point leaves a side. Where sides end together both passes count the area once; where
-one of them goes on, its points fade beyond the edge of the other, whose own stay what they are.
-What has come in beside a free edge lies deeper than far from it, and chi_m is 0 there: it is not
-pushed out through a facet that it has not passed. Where a point lies half a cell deep it is not in
-a facet but behind it: from there on it counts less, one cell deep no more. Forces are in balance;
-the couple that is left is the gap times the friction.
+chi being 1 within a side and 0 on its free edges, of the point and of its closest point: the force
+does not jump where a point leaves a side. Where sides end together both passes count the area once;
+where one of them goes on, its points fade beyond the edge of the other, whose own stay what they
+are. What has come in beside a free edge lies deeper than far from it, and chi_m is 0 there: it is
+not pushed out through a facet that it has not passed. Where a point lies half a cell deep it is not
+in a facet but behind it: from there on it counts less, one cell deep no more. Forces are in
+balance; the couple that is left is the gap times the friction.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from .steps import GROWN, OVERLAP, RELEASE
 if TYPE_CHECKING:
     from .laws import Coulomb, Normal
 
-FOOT = [real(f"foot{k}") for k in range(1, 24)]  # S^-1, n, n_,1, n_,2, g, share: see feet.h
+#: S^-1, n, n_,1, n_,2, g, share: see closest_points.h
+CLOSEST_POINT = [real(f"foot{k}") for k in range(1, 24)]
 WEIGHT, BASE = real("weight"), real("stiffness")
 GAP = real("gap")  # at the beginning of the step
 RUB = real("rub")  # size of the friction, per area [Pa]
@@ -54,8 +55,11 @@ def _three(name: str) -> sp.Matrix:
 def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     """Return the law of points on facets, of jets d, a_1, a_2, with friction t, and h."""
     d, a, t, h = _three("d"), [_three("a1"), _three("a2")], _three("t"), _three("h")
-    inverse, n0 = sp.Matrix(3, 3, FOOT[:9]), sp.Matrix(FOOT[9:12])
-    slopes, g0 = [sp.Matrix(FOOT[12:15]), sp.Matrix(FOOT[15:18])], FOOT[18]
+    inverse, n0 = sp.Matrix(3, 3, CLOSEST_POINT[:9]), sp.Matrix(CLOSEST_POINT[9:12])
+    slopes, g0 = (
+        [sp.Matrix(CLOSEST_POINT[12:15]), sp.Matrix(CLOSEST_POINT[15:18])],
+        CLOSEST_POINT[18],
+    )
     lets: list[tuple[sp.Symbol, sp.Expr]] = []
 
     def let(key: str, e: sp.Expr) -> sp.Symbol:
@@ -74,10 +78,13 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
     speed = [rates[s] for s in d]
     away = let("away", dot(n, sp.Matrix(speed)))
     p = let("p", normal.pressure(let("ahead", ahead(g, away))))
-    share = let("share", WEIGHT * (FOOT[19] + dot(sp.Matrix(FOOT[20:23]), sp.Matrix(move))))
-    force, stored, lost = p * n, normal.energy(g), (normal.pressure(g) - p) * SPAN * away
+    share = let(
+        "share",
+        WEIGHT * (CLOSEST_POINT[19] + dot(sp.Matrix(CLOSEST_POINT[20:23]), sp.Matrix(move))),
+    )
+    force, stored, dissipation = p * n, normal.energy(g), (normal.pressure(g) - p) * SPAN * away
     unknowns, history = [*d, *a[0], *a[1]], [HistoryVariable(GAP, g)]
-    parameters = [BASE, WEIGHT, OVERLAP, *FOOT]
+    parameters = [BASE, WEIGHT, OVERLAP, *CLOSEST_POINT]
     uniform = [GROWN, NEAR, RELEASE, DAMPING, SPAN, *normal.symbols]
     if coulomb is not None:
         unknowns += list(t)
@@ -85,7 +92,7 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         rub = friction(T, p, let("m", coulomb.coefficient), let=let)
         stretch = vector("stretch", rub.stretch)
         force = force + rub.force
-        stored, lost = stored + rub.stored, lost + rub.dissipated
+        stored, dissipation = stored + rub.stored, dissipation + rub.dissipated
         dt = real("dt")
         slip = sp.Piecewise((0, p <= 0), (coulomb.slipped(rub, dt), True))
         status = sp.Piecewise((-1, p <= 0), (0, rub.sticks), (1, True))
@@ -94,14 +101,14 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
             for s, x in zip(("facet", "xi", "eta"), stretch, strict=True)
         ]
         path = HistoryVariable(SLID, sp.Piecewise((0, p <= 0), (SLID + rub.length, True)))
-        # rows of feet.h
-        told = HistoryVariable(SLIPPED, slip), HistoryVariable(real("status"), status), path
+        # rows of closest_points.h
+        variables = HistoryVariable(SLIPPED, slip), HistoryVariable(real("status"), status), path
         rubs = HistoryVariable(
             RUB, sp.Piecewise((0, p <= 0), (K * sp.sqrt(dot(stretch, stretch)), True))
         )
-        history = [*shift, *told, *history, rubs]
+        history = [*shift, *variables, *history, rubs]
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
-    history.append(HistoryVariable(real("dissipated"), share * lost, total=True))
+    history.append(HistoryVariable(real("dissipated"), share * dissipation, total=True))
     force = vector("force", share * force)
     unknowns += [*h, *speed]
     motions = [rates[d[i]] - rates[a[0][i]] * move[0] - rates[a[1][i]] * move[1] for i in range(3)]

@@ -24,8 +24,8 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
-from ..assembly.feet import Passes, follow
-from ..assembly.piece import Feet, Former, Piece
+from ..assembly.closest_points import Passes, follow
+from ..assembly.form import ClosestPoints, Form, Former
 from ..assembly.revisions import Change, Verdict
 from ..assembly.state import same_arrays
 from ..mesh.partition import Family
@@ -35,14 +35,22 @@ from ..runtime.shared import Shared
 from ..values.parameter import evaluate
 from .active import NO_PAIRS, Active
 from .around import Around
-from .facet_law import BASE, FOOT, GAP, RUB, WEIGHT, facet_law
+from .facet_law import BASE, CLOSEST_POINT, GAP, RUB, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, ROUND_OFF, SLID, SPAN, K
 from .look import Look
 from .modulus import Following
 from .overlap import FREE_OVERLAP, numbered, overlaps, require_apart
 from .search import DEPTH_BEHIND, candidates, motion
 from .steps import OVERLAP
-from .surfaces import Surfaces, among, joined_ranges, of_points, offsets, patches, positions
+from .surface_pair import (
+    SurfacePair,
+    among,
+    contact_elements,
+    joined_ranges,
+    of_points,
+    offsets,
+    positions,
+)
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw
@@ -51,8 +59,8 @@ if TYPE_CHECKING:
     from ..terms.quantities import At
     from ..values.parameter import Value
     from .laws import Coulomb, Normal
-    from .skin import Side
     from .steps import ContactNumbers
+    from .surface import Side
 
 MOST_HALF_CELLS = 256  # of a step, half a cell long: one with more is cut
 _LAWS: Shared[PointLaw] = Shared()
@@ -63,7 +71,7 @@ class FacetPass:
 
     Parameters
     ----------
-    name : of the piece and of the entities.
+    name : of the form and of the entities.
     contactor, target : the sides.
     normal, coulomb : the laws; None: without friction.
     part : of the area that the points count for: 1/2 where the target is looked at likewise.
@@ -114,15 +122,15 @@ class FacetPassBinding:
     surfaces : the two sides.
     around : which facets the normals of the side opposite are made of.
     active : the present active set.
-    step : numbers of the contact, before `pieces`.
-    piece : the kernel and the present points, after `pieces`; what follows, too.
+    step : numbers of the contact, before `forms`.
+    form : the kernel and the present points, after `forms`; what follows, too.
     area : (F q,) areas of the reference that the points stand for.
     overlap : (F q,) how deep those are in the reference that are let out.
     sunk : the deepest of all points in the reference, in parts of their cells.
     """
 
     step: ContactNumbers
-    piece: Piece
+    form: Form
     area: Array
     overlap: Array
     sunk: float
@@ -132,7 +140,7 @@ class FacetPassBinding:
         one, other = (layout.bind(side) for side in sides)
         first, second = numbered(*sides, layout)
         bodies = np.array(first)[one.type], np.array(second)[other.type]
-        self.surfaces = Surfaces((one, other), bodies, bool({*first} & {*second}))
+        self.surfaces = SurfacePair((one, other), bodies, bool({*first} & {*second}))
         require_apart(self.surfaces, layout)
         self.around, self.active = Around(other), Active()
         self._moduli: tuple[Array, Array] | None = None  # from which the stiffness was made
@@ -140,13 +148,13 @@ class FacetPassBinding:
         family = Family(self.name, ids, one.ids[one.facets[ids]], partitioned=False)
         layout.announce_changing(family, len(one.ids))
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernel, with no entities yet (collective)."""
         term, surfaces = self.term, self.surfaces
         surfaces.place(configuration)
         depth = overlaps(surfaces, term.initial)
         self.overlap = depth if term.initial == "release" else np.zeros_like(depth)
-        s, m = surfaces.skins
+        s, m = surfaces.both
         self.sunk = float((depth / s.length[s.facet_of]).max(initial=0.0))
         self.area = term.part * s.areas(surfaces.shapes[0].x)
         self._stiffness = np.full(len(self.area), term.stiffness or 0.0)
@@ -155,15 +163,15 @@ class FacetPassBinding:
         self._touching = ROUND_OFF * float(m.length.mean())  # gap up to which points press
         radii = [np.mean(shape.radius) for shape in surfaces.shapes]
         self._least = 0.5 * float(np.mean(radii))  # margin where nothing moves
-        self.piece = self._points(configuration)
-        return [self.piece]
+        self.form = self._points(configuration)
+        return [self.form]
 
     def stiffness(self, time: float) -> Array:
         """Return k (F q,) at a time, the same array where nothing has changed."""
         if self.term.stiffness is None:
-            s, m = self.surfaces.skins
-            E, known = (s.modulus(time), m.modulus(time)), self._moduli
-            if known is None or E[0] is not known[0] or E[1] is not known[1]:
+            s, m = self.surfaces.both
+            E, moduli = (s.modulus(time), m.modulus(time)), self._moduli
+            if moduli is None or E[0] is not moduli[0] or E[1] is not moduli[1]:
                 soft = np.maximum(s.length / E[0], (m.length / E[1]).mean())
                 self._moduli, self._stiffness = E, (s.parts / soft)[s.facet_of]
         return self._stiffness
@@ -172,18 +180,18 @@ class FacetPassBinding:
     def search(self, configuration: Configuration, time: float) -> Change:
         """Find what may touch in a step that ends at `time`, the same on all ranks (collective)."""
         before, x = self.active, self._positions(configuration)
-        left = not before.begun or 2.0 * motion(positions(x), before.listed) > before.margin
+        outdated = not before.begun or 2.0 * motion(positions(x), before.listed) > before.margin
         if configuration.reviewing:
-            return self._list(configuration, x) if left else Change.NONE
+            return self._list(configuration, x) if outdated else Change.NONE
         begins = configuration.memory.stepping or time != configuration.time or not before.begun
         active = before._replace(reach=self._reach(time))
-        stale = left or active.reach > before.reach or self._behind(configuration)
+        stale = outdated or active.reach > before.reach or self._behind(configuration)
         if begins:
             moved = _differ(before.accepted, x)
             active = active._replace(contactor=x[0], target=x[1])
             if moved:
                 active = active._replace(anchored=False)
-                self._feet().first[...] = 0.0
+                self._closest_points().first[...] = 0.0
             stale = stale or self._missed_contact(configuration, active, moved)
         self.active = active
         if not stale:
@@ -192,16 +200,16 @@ class FacetPassBinding:
         self.active = active._replace(margin=max(self._least, 3.0 * way))
         return self._list(configuration, x)
 
-    def _feet(self) -> Feet:
+    def _closest_points(self) -> ClosestPoints:
         """Return the present entities of this rank."""
-        feet = self.piece.entities
-        assert isinstance(feet, Feet)
-        return feet
+        closest_points = self.form.entities
+        assert isinstance(closest_points, ClosestPoints)
+        return closest_points
 
     def _positions(self, configuration: Configuration) -> tuple[Array, Array]:
         """Return the present vectors of the nodes of both sides (collective)."""
         present = configuration.reference, configuration.state
-        s, m = self.surfaces.skins
+        s, m = self.surfaces.both
         one = s.vectors(configuration, *present)
         return one, one if s is m else m.vectors(configuration, *present)
 
@@ -214,12 +222,12 @@ class FacetPassBinding:
         """Return pairs of facets: those with points, and where these have their anchors."""
         if self.term.coulomb is None:
             return NO_PAIRS
-        (s, m), found = self.surfaces.skins, []
+        (s, m), pairs = self.surfaces.both, []
         width = m.size
-        for rows in configuration.memory.remembered(self.piece):
+        for rows in configuration.memory.remembered(self.form):
             at = np.flatnonzero(rows[:, 0] > 0.0)
-            found.append(s.facet_of[at] * width + rows[at, 0].astype(np.int64) - 1)
-        return np.stack(np.divmod(np.unique(np.concatenate(found)), width), axis=1)
+            pairs.append(s.facet_of[at] * width + rows[at, 0].astype(np.int64) - 1)
+        return np.stack(np.divmod(np.unique(np.concatenate(pairs)), width), axis=1)
 
     def _missed_contact(self, configuration: Configuration, active: Active, moved: bool) -> bool:
         """Tell whether the list lacks facets of anchors, or, of what has `moved`, the first."""
@@ -230,7 +238,7 @@ class FacetPassBinding:
 
     def _behind(self, configuration: Configuration) -> bool:
         """Tell whether a point was behind a facet at the end of the last step."""
-        least = float(self.surfaces.skins[1].length.min())
+        least = float(self.surfaces.both[1].length.min())
         return self._deepest(configuration) > DEPTH_BEHIND * least
 
     def _list(self, configuration: Configuration, x: tuple[Array, Array]) -> Change:
@@ -242,11 +250,11 @@ class FacetPassBinding:
             path = surfaces.shapes_of(x)
             way = motion(positions(x), positions(active.accepted))
             margin = max(margin, way)  # all that lies on it
-        near, kept = candidates(s, m, surfaces.rest, margin + active.reach, path)
-        pairs = near[kept]
+        near, listed = candidates(s, m, surfaces.rest, margin + active.reach, path)
+        pairs = near[listed]
         anchors = self._anchors(configuration)
         anchors = anchors[np.isin(anchors[:, 0], pairs[:, 0])]
-        beside = self.around.beside(pairs, surfaces.skins[0].size)
+        beside = self.around.beside(pairs, surfaces.both[0].size)
         anchors = anchors[~among(anchors, np.concatenate([pairs, beside]))]
         extra = np.concatenate([beside, anchors])
         active = active._replace(near=near, listed=positions(x))
@@ -260,7 +268,7 @@ class FacetPassBinding:
         """Take an active set; tell whether points have others opposite, or other anchors."""
         present, self.active = self.active, active
         if not active.anchored:
-            self._feet().first[...] = 0.0
+            self._closest_points().first[...] = 0.0
         depends = ["pairs", "extra"]
         if active.anchored:
             depends += ["anchored", "contactor", "target", "margin", "reach"]
@@ -270,13 +278,13 @@ class FacetPassBinding:
         return not same_arrays(*sets)
 
     def _mine(self, configuration: Configuration, pairs: Ints) -> Mask:
-        """Return which pairs (k,) are of patches that have a vertex of this rank."""
+        """Return which pairs (k,) are of contact elements that have a vertex of this rank."""
         topology = configuration.topology
         first, end = topology.starts[topology.comm.rank : topology.comm.rank + 2]
-        s, m = self.surfaces.skins
+        s, m = self.surfaces.both
         own = [
-            ((skin.numbers >= first) & (skin.numbers < end))[skin.facets].any(axis=1)
-            for skin in (s, m)
+            ((surface.numbers >= first) & (surface.numbers < end))[surface.facets].any(axis=1)
+            for surface in (s, m)
         ]
         touched = np.zeros(s.size, dtype=bool)
         touched[pairs[:, 0]] = own[0][pairs[:, 0]]
@@ -284,43 +292,43 @@ class FacetPassBinding:
         return np.asarray(touched[pairs[:, 0]])
 
     def needed(self, configuration: Configuration, pairs: Ints) -> Ints:
-        """Return the numbers of the vertices of this rank's patches, of some pairs."""
-        s, m = self.surfaces.skins
+        """Return the numbers of the vertices of this rank's contact elements, of some pairs."""
+        s, m = self.surfaces.both
         a, b = pairs[self._mine(configuration, pairs)].T
         own, opposite = s.facets[np.unique(a)].ravel(), m.facets[np.unique(b)].ravel()
-        found: Ints = np.unique(np.concatenate([s.numbers[own], m.numbers[opposite]]))
-        return found
+        numbers: Ints = np.unique(np.concatenate([s.numbers[own], m.numbers[opposite]]))
+        return numbers
 
     def listed(self, configuration: Configuration, pairs: Ints) -> Former:
-        """Return the patches of some pairs that have a vertex of this rank, by their vertices."""
+        """Return contact elements of some pairs with a vertex of this rank, by their vertices."""
         a, b = pairs[self._mine(configuration, pairs)].T
-        facets, patch = np.unique(a, return_inverse=True)
-        vertices, start, _ = patches(self.surfaces, facets, patch.ravel(), b)
+        facets, element = np.unique(a, return_inverse=True)
+        vertices, start, _ = contact_elements(self.surfaces, facets, element.ravel(), b)
         return Former(configuration.topology.local(vertices), start)
 
-    def renew(self, configuration: Configuration) -> dict[Piece, Piece]:
-        """Return the present points and their patches by those before (collective)."""
-        before, self.piece = self.piece, self._points(configuration)
-        return {before: self.piece}
+    def renew(self, configuration: Configuration) -> dict[Form, Form]:
+        """Return the present points and their contact elements by those before (collective)."""
+        before, self.form = self.form, self._points(configuration)
+        return {before: self.form}
 
     # ---- entities -------------------------------------------------------------------------------
-    def _points(self, configuration: Configuration) -> Piece:
-        """Return the points of patches that have a vertex of this rank."""
-        term, (s, m) = self.term, self.surfaces.skins
+    def _points(self, configuration: Configuration) -> Form:
+        """Return the points of contact elements that have a vertex of this rank."""
+        term, (s, m) = self.term, self.surfaces.both
         every = self.active.every
         anchors = np.arange(len(every)) >= len(self.active.pairs)
         mine = self._mine(configuration, every)
         order = np.lexsort((every[mine, 1], anchors[mine], every[mine, 0]))
         (a, b), only = every[mine][order].T, anchors[mine][order]
-        facets, patch, count = np.unique(a, return_inverse=True, return_counts=True)
+        facets, element, count = np.unique(a, return_inverse=True, return_counts=True)
         topology, n = configuration.topology, len(facets)
-        vertices, start, corner = patches(self.surfaces, facets, patch.ravel(), b)
+        vertices, start, corner = contact_elements(self.surfaces, facets, element.ravel(), b)
         local = topology.local(vertices)
         opposite, of = np.unique(b, return_inverse=True)
         points, own = s.points_of(facets)
         value, nodes = of_points(s, facets)
-        feet = Feet(
-            bases=[leaf.basis for leaf in m.leaves],
+        closest_points = ClosestPoints(
+            bases=[patch.basis for patch in m.patches],
             types=m.type[opposite],
             offsets=offsets(configuration, m, opposite),
             maps=m.maps[opposite],
@@ -329,19 +337,19 @@ class FacetPassBinding:
             widths=m.width[opposite],
             rim=m.rim[opposite],
             corners=self.around.of(configuration, np.unique(b[~only]), opposite),
-            patch_offsets=offsets(configuration, s, facets),
+            element_offsets=offsets(configuration, s, facets),
             vector_vertex=nodes,
             facet_start=np.concatenate([[0], np.cumsum(count)]).astype(np.int32),
-            candidates=np.bincount(patch.ravel()[~only], minlength=n).astype(np.int32),
+            candidates=np.bincount(element.ravel()[~only], minlength=n).astype(np.int32),
             facet=of.ravel().astype(np.int32),
             corner=corner,
-            patch=own.astype(np.int32),
+            element=own.astype(np.int32),
             value=value,
             own=s.inner[points],
             own_widths=s.width[s.facet_of[points]],
-            first=self._first(facets, patch.ravel()[~only], b[~only]),
+            first=self._first(facets, element.ravel()[~only], b[~only]),
             reach=np.inf if self.active.reach else self._touching,
-            row=FOOT[0].name,
+            row=CLOSEST_POINT[0].name,
             gap=GAP.name,
             damping=DAMPING.name,
             span=SPAN.name,
@@ -349,12 +357,16 @@ class FacetPassBinding:
             turn=9 if term.coulomb is None else 12,
             rate=12 if term.coulomb is None else 15,
         )
-        known = {str(WEIGHT): self.area, str(BASE): self._stiffness, str(OVERLAP): self.overlap}
+        values_of_rows = {
+            str(WEIGHT): self.area,
+            str(BASE): self._stiffness,
+            str(OVERLAP): self.overlap,
+        }
         kernel, zero = self._kernel, np.zeros(len(points))
-        rows = [known[r][points] if r in known else zero for r in kernel.cell]
+        rows = [values_of_rows[r][points] if r in values_of_rows else zero for r in kernel.cell]
         cell = np.stack(rows, axis=1)
         owners = owners_of(topology.starts, s.numbers[s.facets[facets, 0]])
-        return Piece(
+        return Form(
             name=self.name,
             kernel=kernel,
             role="contact",
@@ -365,7 +377,7 @@ class FacetPassBinding:
             owned=(owners == topology.comm.rank)[own],
             vertices=local,
             vertex_start=start,
-            entities=feet,
+            entities=closest_points,
             changing=True,
             kinked=True,
             ids=points,
@@ -374,7 +386,7 @@ class FacetPassBinding:
 
     def _following(self, cell: Array, points: Ints) -> Following | None:
         """Return what lets k of some points follow the materials of the sides, if these change."""
-        s, m = self.surfaces.skins
+        s, m = self.surfaces.both
         if self.term.stiffness is not None or not (s.changes or m.changes):
             return None
         row, timed = self._kernel.cell.index(str(BASE)), s.timed or m.timed
@@ -384,40 +396,40 @@ class FacetPassBinding:
         """Return the parameters that are the same for all points."""
         return {**self.term.parameters, NEAR.name: self._touching, **self.step.uniform}
 
-    def _first(self, facets: Ints, patch: Ints, b: Ints) -> Array:
+    def _first(self, facets: Ints, element: Ints, b: Ints) -> Array:
         """Return the closest points of the accepted state (n, 3) as anchors of points, or zeros."""
-        (s, m), active = self.surfaces.skins, self.active
+        (s, m), active = self.surfaces.both, self.active
         points, _ = s.points_of(facets)
-        found = np.zeros((len(points), 3))
+        anchors = np.zeros((len(points), 3))
         if self.term.coulomb is None or not len(b) or not active.anchored:
-            return found
+            return anchors
         one, other = self.surfaces.shapes_at(active.accepted)
         r = s.at_points(one.x)[points]
-        every, of = s.points_of(facets[patch])
+        every, of = s.points_of(facets[element])
         point, facet = np.searchsorted(points, every), b[of]
         away = np.linalg.norm(r[point] - other.centre[facet], axis=1)
         near = away < other.radius[facet] + active.margin + active.reach
         point, facet = point[near], facet[near]
-        xi, g = m.feet(other.P, other.Q, facet, r[point])
+        xi, g = m.closest_points(other.P, other.Q, facet, r[point])
         there = ~np.isnan(g)
         point, facet, xi, g = point[there], facet[there], xi[there], g[there]
         order = np.lexsort((facet, np.abs(g), point))
         point, at = np.unique(point[order], return_index=True)
         at = order[at]
-        found[point, 0], found[point, 1:] = facet[at] + 1.0, xi[at]
-        return found
+        anchors[point, 0], anchors[point, 1:] = facet[at] + 1.0, xi[at]
+        return anchors
 
     # ---- results --------------------------------------------------------------------------------
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's points."""
-        piece, plan = self.piece, configuration.plan
-        ids = piece.ids
+        form, assembler = self.form, configuration.assembler
+        ids = form.ids
         assert ids is not None
-        number = plan.number(piece)
-        found, _ = plan.tabulate("update", [number], configuration.state)
-        names = piece.kernel.memory
+        number = assembler.number(form)
+        table, _ = assembler.tabulate("update", [number], configuration.state)
+        names = form.kernel.memory
         end = dict(
-            zip(names, found[number].T if piece.size else np.zeros((len(names), 0)), strict=True)
+            zip(names, table[number].T if form.size else np.zeros((len(names), 0)), strict=True)
         )
         uniform = self._uniform()
         at: At = {k: evaluate(k, value, configuration.time) for k, value in uniform.items()}
@@ -426,19 +438,19 @@ class FacetPassBinding:
         p = np.broadcast_to(self.term.pressure(at)[0], (len(ids),))
         status = np.asarray(p > 0.0, dtype=float)
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
-        skin = self.surfaces.skins[0]
-        length = skin.length[skin.facet_of[ids]]
+        surface = self.surfaces.both[0]
+        length = surface.length[surface.facet_of[ids]]
         none = np.zeros(len(ids))
         rub, slid = (end.get(s.name, none) for s in (RUB, SLID))
         seen = end[GAP.name], length, p, status, rub, slid
-        return Look(*seen, self.area[ids], ids, piece.owned)
+        return Look(*seen, self.area[ids], ids, form.owned)
 
     def gaps(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) that were seen; NaN where nothing is opposite (collective).
 
         There memory holds exactly 0.
         """
-        m, x = self.surfaces.skins[1], self._positions(configuration)
+        m, x = self.surfaces.both[1], self._positions(configuration)
         gap, none = look.gap.copy(), np.flatnonzero(look.gap == 0.0)
         now = m.polynomials(x[1]), m.normals(x[1])
         gap[none[np.isinf(self._across(x[0], now, look.ids[none]))]] = np.nan
@@ -446,24 +458,24 @@ class FacetPassBinding:
 
     def before(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) at the beginning of the step; inf where nothing was opposite."""
-        remembered, _ = configuration.memory.remembered(self.piece)
-        gap: Array = remembered[look.ids, self.piece.kernel.memory.index(GAP.name)]
+        remembered, _ = configuration.memory.remembered(self.form)
+        gap: Array = remembered[look.ids, self.form.kernel.memory.index(GAP.name)]
         none = np.flatnonzero((gap == 0.0) & (look.pressure > 0.0))
         one, other = self.surfaces.shapes_at(self.active.accepted)
         gap[none] = self._across(one.x, (other.P, other.Q), look.ids[none])
         return gap
 
     def _across(self, x: Array, facets: tuple[Array, Array], ids: Ints) -> Array:
-        """Return how far points are from facets, given by coefficients; inf: no foot."""
-        (s, m), pairs = self.surfaces.skins, self.active.pairs
+        """Return how far points are from facets, given by coefficients; inf: no closest point."""
+        (s, m), pairs = self.surfaces.both, self.active.pairs
         a = pairs[:, 0]
         first, last = (np.searchsorted(a, s.facet_of[ids], side=k) for k in ("left", "right"))
         of = np.repeat(np.arange(len(ids)), last - first)
         opposite = pairs[joined_ranges(first, last), 1]
-        _, g = m.feet(*facets, opposite, s.at_points(x)[ids][of])
-        found = np.full(len(ids), np.inf)
-        np.fmin.at(found, of, np.abs(g))
-        return found
+        _, g = m.closest_points(*facets, opposite, s.at_points(x)[ids][of])
+        distances = np.full(len(ids), np.inf)
+        np.fmin.at(distances, of, np.abs(g))
+        return distances
 
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration, look: Look) -> Verdict:
@@ -477,21 +489,21 @@ class FacetPassBinding:
 
     def _deepest(self, configuration: Configuration) -> float:
         """Return how deep a point was at the end of the last step; 0: none has pressed."""
-        before, _ = configuration.memory.remembered(self.piece)
-        return -float(before[:, self.piece.kernel.memory.index(GAP.name)].min(initial=0.0))
+        before, _ = configuration.memory.remembered(self.form)
+        return -float(before[:, self.form.kernel.memory.index(GAP.name)].min(initial=0.0))
 
-    def hold(self, configuration: Configuration, held: bool, before: bool) -> float:
+    def hold(self, configuration: Configuration, frozen: bool, before: bool) -> float:
         """Let normals be those of the present state, or `before` that of the accepted one, for now.
 
         Or let them follow the state again. Returns the angle by which this turns the normals that
         were held (collective).
         """
-        corners = self._feet().corners
-        corners.holds[0] = held
-        if not held:
+        corners = self._closest_points().corners
+        corners.holds[0] = frozen
+        if not frozen:
             return 0.0
         x = self.active.target if before else self._positions(configuration)[1]
-        now = self.surfaces.skins[1].corner_normals(x)[corners.ids]
+        now = self.surfaces.both[1].corner_normals(x)[corners.ids]
         turned = float(np.linalg.norm(now - corners.frozen_normals, axis=1).max(initial=0.0))
         corners.frozen_normals[...] = now
         return float(configuration.comm.allreduce(turned, MPI.MAX))
@@ -500,14 +512,14 @@ class FacetPassBinding:
         """Tell whether a point has come to lie behind a facet in this step (collective)."""
         surfaces, active = self.surfaces, self.active
         x, comm = self._positions(configuration), configuration.comm
-        (s, m), (one, other) = surfaces.skins, surfaces.shapes_at(active.accepted)
+        (s, m), (one, other) = surfaces.both, surfaces.shapes_at(active.accepted)
         way = motion(positions(x), positions(active.accepted))
         parts = max(1, int(np.ceil(2.0 * way / m.length.min())))
         if parts > MOST_HALF_CELLS:
             return True
-        found = follow(
+        crossings = follow(
             m.library,
-            [leaf.basis for leaf in m.leaves],
+            [patch.basis for patch in m.patches],
             m.type,
             active.near[comm.rank :: comm.size],
             s.first,
@@ -518,7 +530,7 @@ class FacetPassBinding:
             deep=DEPTH_BEHIND * m.length,
             parts=parts,
         )
-        worst = Passes(comm.allreduce(found, MPI.MAX))
+        worst = Passes(comm.allreduce(crossings, MPI.MAX))
         if worst is Passes.NO_MEMORY:
             raise MemoryError(f"{self.name}: no memory to follow points past facets")
         return worst is Passes.CROSSED

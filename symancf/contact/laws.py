@@ -86,7 +86,7 @@ class Normal:
     ----------
     who : begins messages.
     function : takes the gap, and keyword-only ``k`` (if it needs it) and parameters of its own.
-    given : values of parameters; those that the function does not know are left to others.
+    parameters : values of parameters; those that the function does not know are left to others.
 
     Attributes
     ----------
@@ -110,20 +110,20 @@ class Normal:
     """
 
     def __init__(
-        self, who: str, function: NormalLaw, given: Mapping[str, Scalar] | None = None
+        self, who: str, function: NormalLaw, parameters: Mapping[str, Scalar] | None = None
     ) -> None:
         self.who = f"{who}: the law {label(function)}"
         function = self.function = arguments.function(f"{who}: law", function)
-        asked = read(function, self.who)
-        require_places(self.who, asked, ("g",), "the gap")
-        values = _values(self.who, asked, given or {}, (str(K),))
+        own_arguments = read(function, self.who)
+        require_places(self.who, own_arguments, ("g",), "the gap")
+        values = _values(self.who, own_arguments, parameters or {}, (str(K),))
         self.names = list(values)
         self.parameters = {f"law_{name}": value for name, value in values.items()}
         self.symbols = tuple(real(name) for name in self.parameters)
         self._g = real("gap_")
-        named = {n: K if n == str(K) else real(f"law_{n}") for n in asked.parameters}
-        self._psi = _called(self.who, function, asked, self._g, named)
-        require_dependence(self.who, asked.name, self._psi, {self._g}, "the gap", ("g",))
+        symbols = {n: K if n == str(K) else real(f"law_{n}") for n in own_arguments.parameters}
+        self._psi = _called(self.who, function, own_arguments, self._g, symbols)
+        require_dependence(self.who, own_arguments.name, self._psi, {self._g}, "the gap", ("g",))
         self.compact = kinked(self._psi)
         self._p = _simplified(-derivative(self._psi, self._g))
 
@@ -169,8 +169,8 @@ class Normal:
 
     @cached_property
     def _pressures(self) -> Callable[..., npt.ArrayLike]:
-        made = numerical([self._g, K, *self.symbols], self._p, "numpy")
-        return cast("Callable[..., npt.ArrayLike]", made)
+        function = numerical([self._g, K, *self.symbols], self._p, "numpy")
+        return cast("Callable[..., npt.ArrayLike]", function)
 
 
 def ahead(e: sp.Expr, rate: sp.Expr) -> sp.Expr:
@@ -191,7 +191,7 @@ class Coulomb:
     mu : a number; two, for points that stuck in the last step and for those that slid; or a
         function of the speed of slip v of the last step [m/s] with parameters of its own,
         ``def mu(v, *, a): ...``.
-    given : values of the parameters of such a function; others are left alone.
+    parameters : values of the parameters of such a function; others are left alone.
 
     Attributes
     ----------
@@ -207,21 +207,24 @@ class Coulomb:
     """
 
     def __init__(
-        self, who: str, mu: Coefficient, given: Mapping[str, Scalar] | None = None
+        self, who: str, mu: Coefficient, parameters: Mapping[str, Scalar] | None = None
     ) -> None:
         self.speeds, self.names = callable(mu), list[str]()
         self.parameters: dict[str, Scalar]
         if callable(mu):
             what = f"{who}: mu, {label(mu)},"
-            asked = read(mu, what)
-            require_places(what, asked, ("v",), "the speed of slip")
-            if asked.quantities[0] in TIMES:  # of the time: a Parameter, or a pair of functions
-                raise unknown_quantity(what, asked.quantities[0], ("v",), "the speed of slip")
-            values = _values(what, asked, given or {}, ())
+            own_arguments = read(mu, what)
+            require_places(what, own_arguments, ("v",), "the speed of slip")
+            # of the time: a Parameter, or a pair of functions
+            if own_arguments.quantities[0] in TIMES:
+                raise unknown_quantity(
+                    what, own_arguments.quantities[0], ("v",), "the speed of slip"
+                )
+            values = _values(what, own_arguments, parameters or {}, ())
             self.names = list(values)
             self.parameters = {f"mu_{name}": value for name, value in values.items()}
-            symbols = {name: real(f"mu_{name}") for name in asked.parameters}
-            self.coefficient = _called(what, mu, asked, SLIPPED, symbols)
+            symbols = {name: real(f"mu_{name}") for name in own_arguments.parameters}
+            self.coefficient = _called(what, mu, own_arguments, SLIPPED, symbols)
             self._require_sound(what)
             return
         pair = mu if isinstance(mu, tuple | list) else (mu, mu)
@@ -259,15 +262,15 @@ class Coulomb:
     def _require_sound(self, what: str) -> None:
         """Raise where a function of the speed is no coefficient at rest."""
         values = [evaluate(f"{n} of {what}", v, 0.0) for n, v in self.parameters.items()]
-        made = numerical([SLIPPED, *map(real, self.parameters)], self.coefficient, "numpy")
+        function = numerical([SLIPPED, *map(real, self.parameters)], self.coefficient, "numpy")
         with np.errstate(all="ignore"):
-            at_rest = complex(made(np.float64(0.0), *map(np.float64, values)))
+            at_rest = complex(function(np.float64(0.0), *map(np.float64, values)))
         if at_rest.imag or not (np.isfinite(at_rest) and at_rest.real >= 0.0):
-            shown = at_rest if at_rest.imag else at_rest.real
+            value = at_rest if at_rest.imag else at_rest.real
             raise ParameterError(
-                f"{what} is {shown:g} at v = 0: it must be finite and at least 0",
+                f"{what} is {value:g} at v = 0: it must be finite and at least 0",
                 asked="mu",
-                given=shown,
+                given=value,
             )
 
     def slipped(self, friction: Friction, dt: sp.Expr) -> sp.Expr:
@@ -326,49 +329,52 @@ def friction(
     square = dot(on, on)
     sticks = K**2 * square <= limit**2
     part = let("part", sp.Piecewise((1, sticks), (limit / (K * sp.sqrt(square)), True)))
-    force, stretch, lost = -K * part * on, part * T, sp.S.Zero
+    force, stretch, loss = -K * part * on, part * T, sp.S.Zero
     if before is not None:
-        left = (part * on + DAMPING * before) / (1 + DAMPING)
-        stretch = sp.Matrix([let(f"left{k}", a) for k, a in enumerate(left, 1)])
-        lost = -dot(force + K * stretch, stretch - before)
+        remainder = (part * on + DAMPING * before) / (1 + DAMPING)
+        stretch = sp.Matrix([let(f"left{k}", a) for k, a in enumerate(remainder, 1)])
+        loss = -dot(force + K * stretch, stretch - before)
     slid = T - stretch
     length = sp.Piecewise((0, sticks), (sp.sqrt(dot(slid, slid)), True))
     stored = K / 2 * dot(stretch, stretch)
     reserve = 1 - K * sp.sqrt(square) / limit
-    return Friction(force, stretch, sticks, reserve, length, stored, limit * length + lost)
+    return Friction(force, stretch, sticks, reserve, length, stored, limit * length + loss)
 
 
 # ---- functions of the user -----------------------------------------------------------------------
 def _values(
-    what: str, asked: Signature, given: Mapping[str, Scalar], known: Collection[str]
+    what: str, arguments: Signature, values: Mapping[str, Scalar], reserved: Collection[str]
 ) -> dict[str, Scalar]:
     """Return the values of a function's own parameters, defaults filled in."""
-    own = [name for name in asked.parameters if name not in known]
+    own = [name for name in arguments.parameters if name not in reserved]
     require_free(what, own, RESERVED, "sa.Contact")
-    known_given = {name: given[name] for name in own if name in given}
-    require_parameters(what, (n for n in own if n not in asked.defaults), known_given)
-    found = {**asked.defaults, **known_given}
-    for name, value in found.items():
+    known_given = {name: values[name] for name in own if name in values}
+    require_parameters(what, (n for n in own if n not in arguments.defaults), known_given)
+    filled = {**arguments.defaults, **known_given}
+    for name, value in filled.items():
         evaluate(f"{name} of {what}", value, 0.0)
-    return {name: found[name] for name in asked.parameters if name in found}
+    return {name: filled[name] for name in arguments.parameters if name in filled}
 
 
 def _called(
     what: str,
     function: Callable[..., object],
-    asked: Signature,
+    arguments: Signature,
     argument: sp.Symbol,
     parameters: Mapping[str, sp.Symbol],
 ) -> sp.Expr:
     """Return the expression that a function of one symbol and of parameters makes of these."""
-    found = call_symbolic(what, function, (argument,), parameters)
-    shown = found
-    known = {argument: real(asked.quantities[0]), **{s: real(n) for n, s in parameters.items()}}
-    if isinstance(found, sp.Basic) and not is_large(found):
-        shown = found.xreplace(known)  # as the user calls them
+    result = call_symbolic(what, function, (argument,), parameters)
+    expression = result
+    symbols = {
+        argument: real(arguments.quantities[0]),
+        **{s: real(n) for n, s in parameters.items()},
+    }
+    if isinstance(result, sp.Basic) and not is_large(result):
+        expression = result.xreplace(symbols)  # as the user calls them
     must = "it must be an expression of its arguments"
-    scalar(what, asked.name, shown, {*known, *known.values()}, must=must)
-    return symbolic(found)
+    scalar(what, arguments.name, expression, {*symbols, *symbols.values()}, must=must)
+    return symbolic(result)
 
 
 def _simplified(p: sp.Expr) -> sp.Expr:

@@ -72,9 +72,9 @@ class Modulus:
                 asked="stiffness",
                 given=body.name,
             )
-        given = {name: body.parameters[name] for name in names}
-        self._fields = {k: value for k, value in given.items() if isinstance(value, Field)}
-        self._scalars = {k: v for k, v in given.items() if not isinstance(v, Field)}
+        parameters = {name: body.parameters[name] for name in names}
+        self._fields = {k: value for k, value in parameters.items() if isinstance(value, Field)}
+        self._scalars = {k: v for k, v in parameters.items() if not isinstance(v, Field)}
         of_time = list(filter(depends_on_time, self._scalars.values()))
         self.changes = bool(of_time)
         self.timed = any(not isinstance(value, Parameter) for value in of_time)
@@ -83,10 +83,10 @@ class Modulus:
 
     def fields(self, X: Array) -> Array:
         """Return the parameters that are fields at places, (n, fields)."""
-        found = np.zeros((len(X), len(self._fields)))
-        for k, (name, given) in enumerate(self._fields.items()):
-            found[:, k] = call_array(self._what(name), given.function, (len(X),), X)
-        return found
+        values = np.zeros((len(X), len(self._fields)))
+        for k, (name, value) in enumerate(self._fields.items()):
+            values[:, k] = call_array(self._what(name), value.function, (len(X),), X)
+        return values
 
     def present(self, time: float) -> tuple[float, ...]:
         """Return the values of the other parameters at a time."""
@@ -99,24 +99,24 @@ class Modulus:
         ------
         ParameterError : it is not positive.
         """
-        found = np.broadcast_to(
+        moduli = np.broadcast_to(
             np.asarray(self._function(*fields.T, *present), float), (len(fields),)
         )
-        if len(found) and not (np.isfinite(found).all() and (found > 0.0).all()):
+        if len(moduli) and not (np.isfinite(moduli).all() and (moduli > 0.0).all()):
             raise ParameterError(
-                f"{self.who}: the modulus of {self.body.name!r} is {found.min():g} at rest, so "
+                f"{self.who}: the modulus of {self.body.name!r} is {moduli.min():g} at rest, so "
                 "that of the contact cannot follow from it: give stiffness=",
                 asked="stiffness",
                 given=self.body.name,
             )
-        return found
+        return moduli
 
     def _what(self, name: str) -> str:
         return f"{name} of body {self.body.name!r}"
 
 
 class Following:
-    """Rows of a piece's parameters, one of which follows the material; see `Piece.cell_at`.
+    """Rows of a form's parameters, one of which follows the material; see `Form.cell_at`.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ from ..cells import CELLS
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Layout
-    from .leaf import Leaf
-    from .skin import Skin
+    from .patch import SurfacePatch
+    from .surface import ContactSurface
 
 OPEN, STICK, SLIP = 0, 1, 2
 
@@ -66,7 +66,7 @@ class SideFields:
 
     Attributes
     ----------
-    skin : the facets.
+    surface : the facets.
     area, present : (P,) of the reference, and now (of cables: lengths), that points stand for.
     pressure : (P,) per `area`.
     gap : (P,) [m]; NaN where nothing is opposite.
@@ -74,7 +74,7 @@ class SideFields:
     status : (P,) `OPEN`, `STICK` (without friction: closed) or `SLIP`.
     """
 
-    skin: Skin
+    surface: ContactSurface
     area: Array
     present: Array
     pressure: Array
@@ -85,21 +85,21 @@ class SideFields:
     @property
     def values(self) -> dict[str, Data]:
         """The fields at the points."""
-        found: dict[str, Data] = {"pressure": self.pressure, "gap": self.gap}
-        found |= {} if self.slip is None else {"slip": self.slip}
+        fields: dict[str, Data] = {"pressure": self.pressure, "gap": self.gap}
+        fields |= {} if self.slip is None else {"slip": self.slip}
         true = self.pressure * ratio(self.area, self.present)
-        return found | {"status": self.status, "true_pressure": true}
+        return fields | {"status": self.status, "true_pressure": true}
 
     def _sums(self, values: Array, nodes: bool = False) -> Array:
         """Return sums (G,) over the points around the nodes of values (P,) times N.
 
         Of the smooth parts around a node; with `nodes` of all, (U,).
         """
-        total = np.zeros(len(self.skin.ids) if nodes else self.skin.groups)
-        for leaf in self.skin.leaves:
-            N, _ = CELLS[leaf.sheet.kind].straight.evaluate(leaf.sheet.unit)
-            own = values[leaf.points].reshape(-1, leaf.count)
-            group = leaf.facets[:, : leaf.corners] if nodes else leaf.group
+        total = np.zeros(len(self.surface.ids) if nodes else self.surface.groups)
+        for patch in self.surface.patches:
+            N, _ = CELLS[patch.facet_set.kind].straight.evaluate(patch.facet_set.unit)
+            own = values[patch.points].reshape(-1, patch.count)
+            group = patch.facets[:, : patch.corners] if nodes else patch.group
             each = np.einsum("qv,fq->fv", N, own)
             total += np.bincount(group.ravel(), each.ravel(), minlength=len(total))
         return total
@@ -121,9 +121,9 @@ class SideFields:
 
     def over_nodes(self, layout: Layout) -> Nodal:
         """Return means over the nodes, those at a kink over all parts around it (collective)."""
-        rings = [leaf.facets[:, : leaf.corners].ravel() for leaf in self.skin.leaves]
+        rings = [patch.facets[:, : patch.corners].ravel() for patch in self.surface.patches]
         at = np.unique(np.concatenate(rings))
-        ids = self.skin.ids[at]
+        ids = self.surface.ids[at]
         parts = [(self.status > s).astype(float) for s in (OPEN, STICK)]
         p, touch, slip = (self._means(v, self.area, nodes=True) for v in (self.pressure, *parts))
         gap, true = self._means(self.gap, self._near, nodes=True), self._true(nodes=True)
@@ -141,23 +141,23 @@ class SideFields:
         stick, slip = (self._sums(self.area * (self.status == s)) for s in (STICK, SLIP))
         status = np.where(slip >= stick * (1.0 - 1e-9), SLIP, STICK)  # a tie slides
         status[stick + slip == 0.0] = OPEN
-        found: dict[str, Data] = {"pressure": self._means(self.pressure, self.area)}
-        found["gap"] = self._means(self.gap, self._near)
+        fields: dict[str, Data] = {"pressure": self._means(self.pressure, self.area)}
+        fields["gap"] = self._means(self.gap, self._near)
         if self.slip is not None:
             closed = self.area * (self.status != OPEN)
-            found["slip"] = np.nan_to_num(self._means(self.slip, closed))
-        return found | {"status": status, "true_pressure": self._true()}
+            fields["slip"] = np.nan_to_num(self._means(self.slip, closed))
+        return fields | {"status": status, "true_pressure": self._true()}
 
-    def on_lattice(self, leaf: Leaf, unit: Array) -> dict[str, Data]:
+    def on_lattice(self, patch: SurfacePatch, unit: Array) -> dict[str, Data]:
         """Return the nodal fields at places (m, d) of the unit cell of a leaf's facets (n, m)."""
-        value, _ = CELLS[leaf.sheet.kind].straight.evaluate(unit)
+        value, _ = CELLS[patch.facet_set.kind].straight.evaluate(unit)
         nearest = np.argmax(value, axis=1)
-        found: dict[str, Data] = {}
+        fields: dict[str, Data] = {}
         for name, each in self.nodal.items():
-            v = each[leaf.group]
-            whole = name == "status"
-            found[name] = v[:, nearest] if whole else np.asarray(v, dtype=float) @ value.T
-        return found
+            v = each[patch.group]
+            is_status = name == "status"
+            fields[name] = v[:, nearest] if is_status else np.asarray(v, dtype=float) @ value.T
+        return fields
 
 
 def ratio(above: Array, below: Array) -> Array:

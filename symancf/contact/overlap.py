@@ -13,15 +13,15 @@ from .search import DEPTH_BEHIND, DEPTH_BEHIND_AT_REST, FACING_NORMALS, candidat
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..assembly.configuration import Layout
-    from .skin import Side
-    from .surfaces import Surfaces
+    from .surface import Side
+    from .surface_pair import SurfacePair
 
 SEARCH_DEPTH = 2.0  # radii of facets: overlaps that are looked for
 FREE_OVERLAP = 0.05  # of a cell: facets of curved surfaces overlap so far
 
 
 def numbered(one: Side, other: Side, layout: Layout) -> tuple[list[int], list[int]]:
-    """Return a number of the body of each sheet of two sides (collective).
+    """Return a number of the body of each facet set of two sides (collective).
 
     Bodies of one side that share nodes have the same: they are one body of several elements.
     """
@@ -31,7 +31,9 @@ def numbered(one: Side, other: Side, layout: Layout) -> tuple[list[int], list[in
         for pair in _joined(side, layout):
             a, b = (number[id(side.bodies[k])] for k in pair)
             number = {body: a if k == b else k for body, k in number.items()}
-    first, second = ([number[id(sheet.body)] for sheet in side.sheets] for side in (one, other))
+    first, second = (
+        [number[id(facet_set.body)] for facet_set in side.facet_sets] for side in (one, other)
+    )
     return first, second
 
 
@@ -52,15 +54,15 @@ def _joined(side: Side, layout: Layout) -> list[list[int]]:
     return every
 
 
-def require_apart(surfaces: Surfaces, layout: Layout) -> None:
+def require_apart(surfaces: SurfacePair, layout: Layout) -> None:
     """Raise where two bodies have nodes in common (collective)."""
-    s, m = surfaces.skins
+    s, m = surfaces.both
     if s is m:
         return
     _, a, b = np.intersect1d(s.ids, m.ids, assume_unique=True, return_indices=True)
-    bodies = [np.zeros(len(skin.ids), dtype=np.int64) for skin in (s, m)]
-    for found, skin, own in zip(bodies, (s, m), surfaces.bodies, strict=True):
-        found[skin.facets] = own[:, None]
+    bodies = [np.zeros(len(surface.ids), dtype=np.int64) for surface in (s, m)]
+    for numbers, surface, own in zip(bodies, (s, m), surfaces.bodies, strict=True):
+        numbers[surface.facets] = own[:, None]
     common = s.ids[a[bodies[0][a] != bodies[1][b]]]
     if len(common):
         x = layout.fetch_points(common[:1])[0]
@@ -73,7 +75,7 @@ def require_apart(surfaces: Surfaces, layout: Layout) -> None:
         )
 
 
-def overlaps(surfaces: Surfaces, initial: str | None) -> Array:
+def overlaps(surfaces: SurfacePair, initial: str | None) -> Array:
     """Return how deep all points (P,) lie in facets in the reference.
 
     The nearest facet within `SEARCH_DEPTH` counts: deeper overlaps are not seen.
@@ -89,29 +91,29 @@ def overlaps(surfaces: Surfaces, initial: str | None) -> Array:
     rest = surfaces.rest
     if rest is not None:
         near, _ = candidates(s, m, rest, margin, (s, m))
-    point, of = s.skin.points_of(near[:, 0])
-    X, facet = s.skin.at_points(s.x), near[of, 1]
-    _, g = m.skin.feet(m.P, m.Q, facet, X[point])
+    point, of = s.surface.points_of(near[:, 0])
+    X, facet = s.surface.at_points(s.x), near[of, 1]
+    _, g = m.surface.closest_points(m.P, m.Q, facet, X[point])
     order = np.flatnonzero(~np.isnan(g))
     order = order[np.lexsort((np.abs(g[order]), point[order]))]
-    found, first = np.unique(point[order], return_index=True)
+    first_points, first = np.unique(point[order], return_index=True)
     at = order[first]
-    own = s.skin.facet_of[found]
+    own = s.surface.facet_of[first_points]
     faces = np.einsum("ka,ka->k", s.normal[own], m.normal[facet[at]]) < FACING_NORMALS
     inside = faces & (g[at] < 0.0) & (g[at] > -margin)
     depth = np.zeros(len(X))
-    depth[found[inside]] = -g[at[inside]]
+    depth[first_points[inside]] = -g[at[inside]]
     limit = np.full(len(X), np.inf)
-    itself = np.zeros(len(found), dtype=bool) if rest is None else rest.same(own, facet[at])
+    itself = np.zeros(len(first_points), dtype=bool) if rest is None else rest.same(own, facet[at])
     if initial is None:
-        limit[found] = FREE_OVERLAP * s.skin.length[own]
+        limit[first_points] = FREE_OVERLAP * s.surface.length[own]
         remedy = (
             "move one of them, or give initial='press' where that is meant, initial='release' to "
             "let it out gradually"
         )
     else:
-        limit[found] = (
-            np.where(itself, DEPTH_BEHIND_AT_REST, DEPTH_BEHIND) * m.skin.length[facet[at]]
+        limit[first_points] = (
+            np.where(itself, DEPTH_BEHIND_AT_REST, DEPTH_BEHIND) * m.surface.length[facet[at]]
         )
         remedy = (
             f"that is {'a quarter' if itself.any() else 'half'} of a cell and more, so that points "
@@ -122,8 +124,8 @@ def overlaps(surfaces: Surfaces, initial: str | None) -> Array:
     if deep.any():
         k = int(np.argmax(deep))
         raise ConstraintError(
-            f"{s.skin.side.who}: in the reference {s.skin.side} lies within {m.skin.side} by up to "
-            f"{deep[k]:.3g}, at ({X[k][0]:g}, {X[k][1]:g}, {X[k][2]:g}); {remedy}",
+            f"{s.surface.side.who}: in the reference {s.surface.side} lies within {m.surface.side} "
+            f"by up to {deep[k]:.3g}, at ({X[k][0]:g}, {X[k][1]:g}, {X[k][2]:g}); {remedy}",
             asked="overlap",
             given=deep[k],
             possible=("press", "release") if initial is None else (),

@@ -33,11 +33,11 @@ from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
 from ..values.parameter import cached_answer, difference, evaluate
+from .facet_set import FacetSet
 from .laws import DAMPING, NEAR, ROUND_OFF, SPAN
 from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
-from .sheet import Sheet
 from .steps import GROWN, OVERLAP, RELEASE
 from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, STRETCH, Touch
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from ..assembly.configuration import Configuration, Layout
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
     from ..places.ends import End
     from ..terms.quantities import At
     from ..values.parameter import Scalar
@@ -62,30 +62,34 @@ class PointNumbers:
     """What the points of this rank are given, by the symbols of `Touch`; each (n,).
 
     `length` is the local size l, `overlap` what is let out, `weight` the area (length, number)
-    that each stands for; `sheet` that of the points, whose material the stiffness follows, with
-    its `fields`; None: it is `given`.
+    that each stands for; `facet_set` that of the points, whose material the stiffness follows, with
+    its `fields`; None: it is `stiffness`.
     """
 
     weight: Array | None = None
 
     def __init__(
-        self, length: Array, given: float, sheet: Sheet | None = None, fields: Array | None = None
+        self,
+        length: Array,
+        stiffness: float,
+        facet_set: FacetSet | None = None,
+        fields: Array | None = None,
     ) -> None:
         none = np.zeros(len(length))
-        self.length, self.overlap, self.sheet = length, none, sheet
-        self._fields, self._stiffness = fields, none + given
+        self.length, self.overlap, self.facet_set = length, none, facet_set
+        self._fields, self._stiffness = fields, none + stiffness
         self._present: tuple[float, ...] | None = None
 
     def stiffness(self, time: float) -> Array:
         """Return k before it grows (n,), the same array where nothing has changed."""
-        sheet, fields = self.sheet, self._fields
-        if sheet is None or fields is None:
+        facet_set, fields = self.facet_set, self._fields
+        if facet_set is None or fields is None:
             return self._stiffness
-        present = sheet.modulus.present(time)
+        present = facet_set.modulus.present(time)
         if present != self._present:
-            E = sheet.moduli(fields, present)
+            E = facet_set.moduli(fields, present)
             self._present = present
-            self._stiffness = sheet.parts * (E if sheet.cable else E / self.length)
+            self._stiffness = facet_set.parts * (E if facet_set.cable else E / self.length)
         return self._stiffness
 
 
@@ -98,8 +102,8 @@ class ContactorPoints:
     who : begins messages.
     end : the places.
     rho : distance at which they touch [m].
-    stiffness : k of all points; None: c E/l of their `Sheet`, of cables c E.
-    length : size l of rigid bodies; of a `Sheet` it is that of the cells [m].
+    stiffness : k of all points; None: c E/l of their `FacetSet`, of cables c E.
+    length : size l of rigid bodies; of a `FacetSet` it is that of the cells [m].
     rolls : they are the centre of a rigid ball.
     initial : what an overlap in the reference means, see `symancf.Contact`.
     shared : number of points among which the stiffness of a rigid body is shared.
@@ -116,12 +120,16 @@ class ContactorPoints:
 
     def numbers(self, configuration: Configuration, ids: Ints) -> PointNumbers:
         """Return size and stiffness at places, by number (collective)."""
-        sheet, given = self.end, self.stiffness
-        if not isinstance(sheet, Sheet):
-            assert given is not None
-            return PointNumbers(np.full(len(ids), self.length), given / self.shared)
-        l, fields = sheet.sized(configuration.layout, ids)
-        return PointNumbers(l, 0.0, sheet, fields) if given is None else PointNumbers(l, given)
+        facet_set, stiffness = self.end, self.stiffness
+        if not isinstance(facet_set, FacetSet):
+            assert stiffness is not None
+            return PointNumbers(np.full(len(ids), self.length), stiffness / self.shared)
+        l, fields = facet_set.sized(configuration.layout, ids)
+        return (
+            PointNumbers(l, 0.0, facet_set, fields)
+            if stiffness is None
+            else PointNumbers(l, stiffness)
+        )
 
 
 class RigidPass(PlaceTerm):
@@ -152,13 +160,13 @@ class RigidPass(PlaceTerm):
         if shape.body is not None:
             ends.append(shape.body.at(shape.point, shape.frame))
         zero = BASE, NEAR, OVERLAP, RELEASE, DAMPING, SPAN, *FRAME
-        given: dict[str, Any] = {str(s): 0.0 for s in zero}
-        given |= {str(GROWN): 1.0, str(RHO): points.rho, **values}
-        given |= {f"shape_{name}": value for name, value in shape.parameters.items()}
-        given = {k: v for k, v in given.items() if k in touch.keywords}
-        made = _KINDS[touch.part](touch, *ends, name=name, **given)
-        made.touch, made.points = touch, points
-        return made
+        values_by_name: dict[str, Any] = {str(s): 0.0 for s in zero}
+        values_by_name |= {str(GROWN): 1.0, str(RHO): points.rho, **values}
+        values_by_name |= {f"shape_{name}": value for name, value in shape.parameters.items()}
+        values_by_name = {k: v for k, v in values_by_name.items() if k in touch.keywords}
+        one_pass = _KINDS[touch.part](touch, *ends, name=name, **values_by_name)
+        one_pass.touch, one_pass.points = touch, points
+        return one_pass
 
     def bind(self, layout: Layout) -> RigidPassBinding:
         """Announce the points (collective)."""
@@ -175,9 +183,9 @@ class RigidPass(PlaceTerm):
             return lambda time: float(cached_answer(shape, time, lambda: _placed(shape, time))[k])
 
         if motion.changes:
-            found = {name: part(k) for k, name in enumerate(names)}
-            rates = {f"rate_{name}": difference(name, value) for name, value in found.items()}
-            return found | (rates if self.touch.part != "energy" else {})
+            parts = {name: part(k) for k, name in enumerate(names)}
+            rates = {f"rate_{name}": difference(name, value) for name, value in parts.items()}
+            return parts | (rates if self.touch.part != "energy" else {})
         return dict(zip(names, map(float, _placed(shape, 0.0)), strict=True))
 
     def sizes(self, time: float) -> dict[str, Array | float]:
@@ -205,7 +213,7 @@ class RigidPassBinding(PlaceBinding):
     Attributes
     ----------
     numbers : what the points are given, after `carriers`.
-    step : numbers of the contact, before `pieces`.
+    step : numbers of the contact, before `forms`.
     """
 
     term: RigidPass
@@ -214,29 +222,29 @@ class RigidPassBinding(PlaceBinding):
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's points (collective)."""
-        found = super().carriers(configuration)
+        blocks = super().carriers(configuration)
         self.numbers = self.term.points.numbers(configuration, self.entities.ids)
-        return found
+        return blocks
 
-    def own_piece(self, configuration: Configuration) -> Piece:
+    def own_form(self, configuration: Configuration) -> Form:
         """Return the kernel and the points on this rank (collective)."""
         touch, numbers = self.term.touch, self.numbers
         if touch.part != "damper":
             self._look_at_overlap(configuration)
             self._require_before(configuration)
-        piece = super().own_piece(configuration)
-        sheet, rows, cell_at = numbers.sheet, piece.kernel.cell, None
-        if sheet is not None and sheet.modulus.changes and str(BASE) in rows:
-            row, timed = rows.index(str(BASE)), sheet.modulus.timed
-            cell_at = Following(piece.cell, row, numbers.stiffness, slice(None), timed)
+        form = super().own_form(configuration)
+        facet_set, rows, cell_at = numbers.facet_set, form.kernel.cell, None
+        if facet_set is not None and facet_set.modulus.changes and str(BASE) in rows:
+            row, timed = rows.index(str(BASE)), facet_set.modulus.timed
+            cell_at = Following(form.cell, row, numbers.stiffness, slice(None), timed)
         damper = touch.part == "damper"
-        return replace(piece, cell_at=cell_at, moving=damper, compact=touch.law.compact)
+        return replace(form, cell_at=cell_at, moving=damper, compact=touch.law.compact)
 
     def _require_before(self, configuration: Configuration) -> None:
         """Raise where a solid lies behind a plane as a whole: it would fall (collective)."""
         points, shape = self.term.points, self.term.touch.shape
         end = points.end
-        if not isinstance(shape, Plane) or shape.body is not None or not isinstance(end, Sheet):
+        if not isinstance(shape, Plane) or shape.body is not None or not isinstance(end, FacetSet):
             return
         vertices = np.unique(configuration.binding(end.body).interpolation.cells)
         origin, axes = shape.placed(0.0)
@@ -291,21 +299,21 @@ class RigidPassBinding(PlaceBinding):
     # ---- parameters -----------------------------------------------------------------------------
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol."""
-        own, found = self.numbers, super().cell_values(configuration)
+        own, values = self.numbers, super().cell_values(configuration)
         near = ROUND_OFF * own.length
         k = own.stiffness(configuration.time)
-        return found | {str(BASE): k, str(NEAR): near, str(OVERLAP): own.overlap}
+        return values | {str(BASE): k, str(NEAR): near, str(OVERLAP): own.overlap}
 
     def at_places(self, configuration: Configuration) -> At:
         """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
-        found, k = super().at_places(configuration), self.numbers.stiffness(configuration.time)
-        return found | ({str(BASE): k} if str(BASE) in found else {})
+        values, k = super().at_places(configuration), self.numbers.stiffness(configuration.time)
+        return values | ({str(BASE): k} if str(BASE) in values else {})
 
     def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters that are the same at all places."""
-        found = {**super().uniform_values(configuration), **self.term.frame()}
-        del found[str(BASE)], found[str(NEAR)], found[str(OVERLAP)]
-        return found | self.step.uniform
+        values = {**super().uniform_values(configuration), **self.term.frame()}
+        del values[str(BASE)], values[str(NEAR)], values[str(OVERLAP)]
+        return values | self.step.uniform
 
     # ---- at the places of this rank -------------------------------------------------------------
     def here(self, configuration: Configuration, expressions: Sequence[sp.Expr]) -> Array:
@@ -313,8 +321,8 @@ class RigidPassBinding(PlaceBinding):
         n = len(self.entities.ids)
         if not n:
             return np.zeros((0, len(expressions)))
-        made = self.term._compiled(tuple(expressions))(self.at_places(configuration))
-        return np.stack([np.broadcast_to(column, (n,)) for column in made], axis=1)
+        values = self.term._compiled(tuple(expressions))(self.at_places(configuration))
+        return np.stack([np.broadcast_to(column, (n,)) for column in values], axis=1)
 
     def review(self, configuration: Configuration, look: Look) -> Verdict:
         """Cut a step in which a point has passed through the shape (collective)."""
@@ -339,11 +347,11 @@ class RigidPassBinding(PlaceBinding):
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""
         touch, own = self.term.touch, self.entities
-        asked = [touch.gap, touch.pressure, touch.status, touch.rub, touch.slid, *touch.point]
-        gap, p, status, rub, slid, *x = self.here(configuration, asked).T
+        expressions = [touch.gap, touch.pressure, touch.status, touch.rub, touch.slid, *touch.point]
+        gap, p, status, rub, slid, *x = self.here(configuration, expressions).T
         weight = self.weights(configuration)
-        found = gap, self.numbers.length, p, status, rub, slid, weight, own.ids, own.owned
-        return Look(*found, np.stack(x, axis=1))
+        columns = gap, self.numbers.length, p, status, rub, slid, weight, own.ids, own.owned
+        return Look(*columns, np.stack(x, axis=1))
 
     def gaps(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) that were seen."""
@@ -376,15 +384,15 @@ class RigidPassBinding(PlaceBinding):
         far = np.linalg.norm(way, axis=1)
         open_ = (gap >= 0.0) & (before >= 0.0) & (far > gap + before)
         least = far / PROBES_OF_WAY
-        gone = np.maximum(before, least)  # of their ways
+        passed = np.maximum(before, least)  # of their ways
         for _ in range(PROBES_OF_WAY):
-            going = np.flatnonzero(open_ & (gone < far - gap))
+            going = np.flatnonzero(open_ & (passed < far - gap))
             if not len(going):
                 break
-            probe = start[going] + (gone[going] / far[going])[:, None] * way[going]
+            probe = start[going] + (passed[going] / far[going])[:, None] * way[going]
             s = term.distances(probe, sizes)[0] - rho[going]
             turned[going] |= s < -DEEP_ON_WAY * length[going]
-            gone[going] += np.maximum(s, least[going])
+            passed[going] += np.maximum(s, least[going])
         return np.asarray(turned)
 
     def weights(self, configuration: Configuration) -> Array:
@@ -401,12 +409,12 @@ class RigidPassBinding(PlaceBinding):
     def first_gaps(self, configuration: Configuration) -> Array:
         """Return the gaps of this rank's places in the reference, (n,)."""
         term, entities = self.term, self.entities
-        gap = term._substitution.known(term.touch.memory[BEFORE] - OVERLAP)
+        gap = term._substitution.insert_constants(term.touch.memory[BEFORE] - OVERLAP)
         at: At = {**term._reading.cell_values(configuration, entities)}
         for name, value in {**term.parameters, **term.frame()}.items():
             at[name] = evaluate(name, value, 0.0)
-        (found,) = jit.Values([gap], (), {})(at)
-        return np.broadcast_to(found, (len(entities.ids),))
+        (gaps,) = jit.Values([gap], (), {})(at)
+        return np.broadcast_to(gaps, (len(entities.ids),))
 
 
 class _Energy(RigidPass, Potential):

@@ -14,40 +14,42 @@ import numpy as np
 from ..arrays import Array, Ints, Mask
 
 if TYPE_CHECKING:
-    from .skin import Skin
+    from .surface import ContactSurface
 
 FACING_NORMALS = -0.2  # largest n_s . n_m of facets that may touch
-#: of a cell: deeper a point is not in a facet but behind it, and counts less; foot.h
+#: of a cell: deeper a point is not in a facet but behind it, and counts less; closest_point.h
 DEPTH_BEHIND = 0.5
 DEPTH_BEHIND_AT_REST = 0.25  # the same of one body in the reference
 
 
 class FacetShapes:
-    """A skin in some positions: facets and normals as polynomials, and balls around facets.
+    """A surface in some positions: facets and normals as polynomials, and balls around facets.
 
     Attributes
     ----------
-    skin : the facets.
+    surface : the facets.
     x : vectors of the nodes.
     """
 
-    def __init__(self, skin: Skin, x: Array) -> None:
-        self.skin, self.x = skin, x
+    def __init__(self, surface: ContactSurface, x: Array) -> None:
+        self.surface, self.x = surface, x
 
     @cached_property
     def P(self) -> Array:
-        """`Skin.polynomials`."""
-        return self.skin.polynomials(self.x)
+        """`ContactSurface.polynomials`."""
+        return self.surface.polynomials(self.x)
 
     @cached_property
     def Q(self) -> Array:
-        """`Skin.normals`."""
-        return self.skin.normals(self.x)
+        """`ContactSurface.normals`."""
+        return self.surface.normals(self.x)
 
     @cached_property
     def _sampled(self) -> list[Array]:
-        """Places (n, k, 3) all over the facets of each leaf."""
-        return [np.asarray(leaf.sampled @ leaf.elements(self.x)) for leaf in self.skin.leaves]
+        """Places (n, k, 3) all over the facets of each patch."""
+        return [
+            np.asarray(patch.sampled @ patch.elements(self.x)) for patch in self.surface.patches
+        ]
 
     @cached_property
     def box(self) -> tuple[Array, Array]:
@@ -63,14 +65,14 @@ class FacetShapes:
     @cached_property
     def radius(self) -> Array:
         """Their radii (F,)."""
-        parts = zip(self._sampled, self.skin.leaves, strict=True)
-        away = [np.linalg.norm(x - self.centre[leaf.at, None], axis=2) for x, leaf in parts]
+        parts = zip(self._sampled, self.surface.patches, strict=True)
+        away = [np.linalg.norm(x - self.centre[patch.at, None], axis=2) for x, patch in parts]
         return np.concatenate([own.max(axis=1) for own in away])
 
     @cached_property
     def normal(self) -> Array:
         """Normals (F, 3) in the middles."""
-        at = np.array([leaf.middle for leaf in self.skin.leaves])[self.skin.type]
+        at = np.array([patch.middle for patch in self.surface.patches])[self.surface.type]
         powers = np.stack([np.ones(len(at)), *at.T, at[:, 0] * at[:, 1]], axis=1)
         n = np.einsum("fk,fka->fa", powers, self.Q)
         size = np.linalg.norm(n, axis=1)
@@ -79,8 +81,8 @@ class FacetShapes:
     @cached_property
     def middle(self) -> Array:
         """Middles (F, 3)."""
-        leaves = self.skin.leaves
-        parts = [leaf.at_places(leaf.tables(leaf.middle[None])[0], self.x) for leaf in leaves]
+        patches = self.surface.patches
+        parts = [patch.at_places(patch.tables(patch.middle[None])[0], self.x) for patch in patches]
         return np.concatenate([x[:, 0] for x in parts])
 
 
@@ -114,11 +116,11 @@ def close(s: FacetShapes, m: FacetShapes, margin: float) -> tuple[Ints, Ints]:
         of = np.flatnonzero(size == power)
         tree = cKDTree(m.centre[of])
         reach = s.radius + m.radius[of].max() + margin
-        found = tree.query_ball_point(s.centre, reach, return_sorted=True)
-        count = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
+        neighbours = tree.query_ball_point(s.centre, reach, return_sorted=True)
+        count = np.fromiter(map(len, neighbours), dtype=np.int64, count=len(neighbours))
         if count.sum():
-            facet = of[np.concatenate([np.asarray(f, dtype=np.int64) for f in found])]
-            parts.append(np.stack([np.repeat(np.arange(len(found)), count), facet], axis=1))
+            facet = of[np.concatenate([np.asarray(f, dtype=np.int64) for f in neighbours])]
+            parts.append(np.stack([np.repeat(np.arange(len(neighbours)), count), facet], axis=1))
     pairs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *parts])
     a, b = pairs.T
     (low, high), (under, over) = s.box, m.box
@@ -128,7 +130,7 @@ def close(s: FacetShapes, m: FacetShapes, margin: float) -> tuple[Ints, Ints]:
     return a[order], b[order]
 
 
-def share_nodes(s: Skin, m: Skin, a: Ints, b: Ints) -> Mask:
+def share_nodes(s: ContactSurface, m: ContactSurface, a: Ints, b: Ints) -> Mask:
     """Return which pairs of facets (n,) have a node in common."""
     one, other = s.ids[s.facets[a]], m.ids[m.facets[b]]
     return np.asarray((one[:, :, None] == other[:, None, :]).any(axis=(1, 2)))
@@ -137,11 +139,11 @@ def share_nodes(s: Skin, m: Skin, a: Ints, b: Ints) -> Mask:
 def behind(s: FacetShapes, m: FacetShapes, a: Ints, b: Ints, depth: float) -> Mask:
     """Return which facets a are behind the facets b: by more than `depth` of these facets' cells.
 
-    The middle of a has its foot on b, or within half a facet of it.
+    The middle of a has its closest point on b, or within half a facet of it.
     """
-    _, g = m.skin.feet(m.P, m.Q, b, s.middle[a], beyond=0.5)
+    _, g = m.surface.closest_points(m.P, m.Q, b, s.middle[a], beyond=0.5)
     with np.errstate(invalid="ignore"):
-        return np.asarray(g < -depth * m.skin.length[b])
+        return np.asarray(g < -depth * m.surface.length[b])
 
 
 def candidates(
@@ -163,25 +165,25 @@ def candidates(
     margin : distance within which pairs are taken.
     path : both in the present state, for what they may have come to since.
     """
-    found = close(s, m, margin)
+    pairs = close(s, m, margin)
     if path[0] is not s or path[1] is not m:
         more = np.stack(close(*path, margin), axis=1)
-        both = np.unique(np.concatenate([np.stack(found, axis=1), more]), axis=0)
-        found = both[:, 0], both[:, 1]
-    a, b = found
+        both = np.unique(np.concatenate([np.stack(pairs, axis=1), more]), axis=0)
+        pairs = both[:, 0], both[:, 1]
+    a, b = pairs
     faces = np.einsum("ka,ka->k", s.normal[a], m.normal[b]) < FACING_NORMALS
     if path[0] is not s or path[1] is not m:
         faces |= np.einsum("ka,ka->k", path[0].normal[a], path[1].normal[b]) < FACING_NORMALS
     a, b = a[faces], b[faces]
-    alone = ~share_nodes(s.skin, m.skin, a, b)
+    alone = ~share_nodes(s.surface, m.surface, a, b)
     a, b = a[alone], b[alone]
-    kept = ~behind(s, m, a, b, DEPTH_BEHIND)
+    in_front = ~behind(s, m, a, b, DEPTH_BEHIND)
     if rest is not None:  # these are in the way of each other for ever
         first = ~rest.same(a, b)
         one = np.flatnonzero(~first)
         first[one] = ~behind(*rest.shapes, a[one], b[one], DEPTH_BEHIND_AT_REST)
-        a, b, kept = a[first], b[first], kept[first]
-    return np.stack([a, b], axis=1), kept
+        a, b, in_front = a[first], b[first], in_front[first]
+    return np.stack([a, b], axis=1), in_front
 
 
 def motion(x: Array, y: Array) -> float:

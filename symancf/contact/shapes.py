@@ -93,8 +93,8 @@ class Shape(OwnAttributes):
         axes = frame_of(what, frame)
         self.frame: Array = np.eye(3) if axes is None else axes
         self.moved = displacement is not None or gradient is not None
-        given: object = body
-        if body is not None and not isinstance(given, RigidBody):
+        place: object = body
+        if body is not None and not isinstance(place, RigidBody):
             raise ParameterError(
                 f"{what}: body={label(body)} is no rigid body: give sa.RigidBody",
                 asked="body",
@@ -150,9 +150,9 @@ def takes(kind: type[Shape]) -> list[str]:
     return list(dict.fromkeys([*own.positional, *own.keywords, *How.__annotations__]))
 
 
-def _sizes(what: str, **given: float) -> dict[str, Scalar]:
+def _sizes(what: str, **values: float) -> dict[str, Scalar]:
     """Return sizes that must be positive."""
-    return {name: arguments.positive(what, name, value) for name, value in given.items()}
+    return {name: arguments.positive(what, name, value) for name, value in values.items()}
 
 
 def _along(what: str, axis: npt.ArrayLike) -> Array:
@@ -423,8 +423,8 @@ class Box(Shape):
         **how: Unpack[How],
     ) -> None:
         edges = vector3("the size of a box", size)
-        named = {f"size{k}": float(a) for k, a in enumerate(edges, 1)}
-        super().__init__(point, frame, sizes=_sizes("Box", **named), **how)
+        sizes = {f"size{k}": float(a) for k, a in enumerate(edges, 1)}
+        super().__init__(point, frame, sizes=_sizes("Box", **sizes), **how)
 
     def distance(self, x: Expressions) -> sp.Expr:
         """Return the largest of |x_k| - size_k/2; outside the distance from the box."""
@@ -443,8 +443,9 @@ class Box(Shape):
 def _chord(radius: Scalar, depth: Array, rho: float) -> Array:
     """Return how far a closest point on a sphere may move, see `Shape.safe_slide`.
 
-    Between points at the distance rho, whose feet are a chord c <= R apart, a straight way dips by
-    at most (c (R + rho)/R)^2 / (7 (R + rho)) below that distance, and normals turn by 60 degrees.
+    Between points at the distance rho, whose closest points are a chord c <= R apart, a straight
+    way dips by at most (c (R + rho)/R)^2 / (7 (R + rho)) below that distance, and normals turn by
+    60 degrees.
     """
     R = evaluate("radius", radius, 0.0)
     part: Array = np.minimum(1.0, np.sqrt(7.0 * depth / (R + rho)))

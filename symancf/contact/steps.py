@@ -89,8 +89,8 @@ class ContactNumbers:
 
     def put(self, grown: float, overlap: float) -> None:
         """Take other numbers; a stiffness that has grown is tried."""
-        tried = grown > self.grown
-        self.variable.value = np.array([grown, overlap, self.moves, self.most, tried], dtype=float)
+        grows = grown > self.grown
+        self.variable.value = np.array([grown, overlap, self.moves, self.most, grows], dtype=float)
 
     def _span(self, time: float) -> float:
         """Return the length of the step in a motion."""

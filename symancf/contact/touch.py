@@ -98,12 +98,12 @@ class Touch:
     def _argument_names(self) -> list[str]:
         """Return the names of parameters and of what is remembered."""
         own = [] if self.coulomb is None else list(self.coulomb.parameters)
-        known = [BASE, GROWN, RHO, NEAR, OVERLAP, RELEASE]
-        known += {"energy": [], "friction": [DAMPING], "damper": [DAMPING, SPAN]}[self.part]
-        known += FRAME if self.shape.body is None else []
+        symbols = [BASE, GROWN, RHO, NEAR, OVERLAP, RELEASE]
+        symbols += {"energy": [], "friction": [DAMPING], "damper": [DAMPING, SPAN]}[self.part]
+        symbols += FRAME if self.shape.body is None else []
         shape = [f"shape_{name}" for name in self.shape.parameters]
         step = [STEP] if self.coulomb is not None and self.coulomb.speeds else []
-        names = [*map(str, known), *shape, *self.law.parameters, *own, *self.memory, *step]
+        names = [*map(str, symbols), *shape, *self.law.parameters, *own, *self.memory, *step]
         return list(dict.fromkeys(names))
 
     # ---- geometry -------------------------------------------------------------------------------
@@ -132,17 +132,17 @@ class Touch:
         s, G = self.distance(x)
         if self.part == "damper":
             return {}
-        found: dict[str, sp.Expr] = {BEFORE: s - RHO + OVERLAP}
-        found |= {f"{ANCHOR}{k}": a - s * b for k, a, b in zip((1, 2, 3), x, G, strict=True)}
+        initial: dict[str, sp.Expr] = {BEFORE: s - RHO + OVERLAP}
+        initial |= {f"{ANCHOR}{k}": a - s * b for k, a, b in zip((1, 2, 3), x, G, strict=True)}
         if self.coulomb is not None:
             stretches = (f"{STRETCH}{k}" for k in (1, 2, 3))
-            found |= dict.fromkeys((str(SLIPPED), str(SLID), *stretches), sp.S.Zero)
+            initial |= dict.fromkeys((str(SLIPPED), str(SLID), *stretches), sp.S.Zero)
         if self.rolls:
             n = _in_space(G, E)
             for k in range(3):
                 own = symbols_of((0, f"axis{k}"), "reference")
-                found[f"{OWN}{k + 1}"] = -RHO * dot(own, n)
-        return found
+                initial[f"{OWN}{k + 1}"] = -RHO * dot(own, n)
+        return initial
 
     # ---- the law --------------------------------------------------------------------------------
     def _let(self, name: str, expression: sp.Expr) -> sp.Symbol:
@@ -268,8 +268,8 @@ class Touch:
         s, slopes = self.distance(near)
         for k, (old, a, b) in enumerate(zip(anchor, near, slopes, strict=True)):
             new = a - s * b
-            kept = new if self.rolls else sp.Piecewise((old, rub.sticks), (new, True))
-            after[f"{ANCHOR}{k + 1}"] = _if_closed(p, kept, at.closest[k])
+            present = new if self.rolls else sp.Piecewise((old, rub.sticks), (new, True))
+            after[f"{ANCHOR}{k + 1}"] = _if_closed(p, present, at.closest[k])
             after[f"{STRETCH}{k + 1}"] = _if_closed(p, rub.stretch[k])
         return after
 

@@ -308,5 +308,5 @@ class Element:
 
 def _of_package(name: str) -> Element:
     """Return an element of the package."""
-    found: Element = getattr(sys.modules[__package__], name)
-    return found
+    element: Element = getattr(sys.modules[__package__], name)
+    return element

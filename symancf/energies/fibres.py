@@ -135,20 +135,20 @@ def swollen(law: Energy) -> Energy:
     E. K. Rodriguez, A. Hoger, A. D. McCulloch, Journal of Biomechanics 27 (1994) 455-467.
     """
     law = law_of(law)
-    asked = signature(law)
-    what = f"{asked.name}() in swollen()"
-    require_quantities(what, asked, _GROWN, "it")
+    arguments = signature(law)
+    what = f"{arguments.name}() in swollen()"
+    require_quantities(what, arguments, _GROWN, "it")
     require_plain(what, law, "a law of the present state alone can swell", memory=False)
 
     def grown(*quantities: Expr, swelling: Expr, **parameters: Expr) -> Expr:
-        pairs = zip(asked.quantities, quantities, strict=True)
+        pairs = zip(arguments.quantities, quantities, strict=True)
         W = law(*(_GROWN[name](q, swelling) for name, q in pairs), **parameters)
         if isinstance(W, Mapping):
             return {part: swelling**3 * w for part, w in W.items()}
         return swelling**3 * W
 
-    grown.__name__ = f"swollen_{asked.name}"
-    made = stressed_at_rest(domains(**{**domains_of(law), "swelling": positive()})(grown))
-    keywords = {p: asked.defaults.get(p, REQUIRED) for p in asked.parameters}
-    taking(made, asked.quantities, {**keywords, "swelling": REQUIRED})
-    return made
+    grown.__name__ = f"swollen_{arguments.name}"
+    energy = stressed_at_rest(domains(**{**domains_of(law), "swelling": positive()})(grown))
+    keywords = {p: arguments.defaults.get(p, REQUIRED) for p in arguments.parameters}
+    taking(energy, arguments.quantities, {**keywords, "swelling": REQUIRED})
+    return energy

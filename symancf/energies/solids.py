@@ -343,13 +343,13 @@ def ogden(*, terms: int = 3) -> Energy:
         )
     numbers = range(1, terms + 1)
 
-    def ogden(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, **given: Expr) -> Parts:
+    def ogden(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, **parameters: Expr) -> Parts:
         total: Expr = S.Zero
         for i in numbers:
-            mu, alpha = given[f"mu{i}"], given[f"alpha{i}"]
+            mu, alpha = parameters[f"mu{i}"], parameters[f"alpha{i}"]
             powers = lambda1**alpha + lambda2**alpha + lambda3**alpha
             total += mu / alpha * (J ** (-alpha / 3) * powers - 3)
-        return {"deviatoric": total, "volumetric": given["k"] / 2 * (J - 1) ** 2}
+        return {"deviatoric": total, "volumetric": parameters["k"] / 2 * (J - 1) ** 2}
 
     names = [name for i in numbers for name in (f"mu{i}", f"alpha{i}")]
     law = domains(k=positive(), **{f"alpha{i}": NotZero() for i in numbers})(ogden)

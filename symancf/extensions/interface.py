@@ -18,7 +18,7 @@ from ..assembly.configuration import (
     discrete_system,
     in_system,
 )
-from ..assembly.piece import Piece, Role
+from ..assembly.form import Form, Role
 from ..assembly.protocol import Carriers
 from ..bodies.plane.body import PlanarPoint, place_of, rotation, turned
 from ..cells import CELLS, Cell, gauss
@@ -76,6 +76,7 @@ __all__ = [
     "Discretised",
     "Displayable",
     "Entities",
+    "Form",
     "Ground",
     "Image",
     "Ints",
@@ -84,7 +85,6 @@ __all__ = [
     "Mask",
     "Meeting",
     "OneProcess",
-    "Piece",
     "PlanarPoint",
     "Progress",
     "Role",

@@ -69,8 +69,8 @@ def enhanced_solid() -> Kinematics:
         (m2, dot(area, cof)),
         (det, volume * dot(a[0, :], cof[0, :])),
     ]
-    whole = positive("enh_J")
-    geometry.append((whole, 1 + trace + m2 + det))
+    determinant = positive("enh_J")
+    geometry.append((determinant, 1 + trace + m2 + det))
     u = [unknown(jet) for jet in JETS]
     inner = [
         (H[i, c], {**{u[k][i]: P[k, c] for k in range(3)}, sp.S.One: A[i, c]})
@@ -78,7 +78,7 @@ def enhanced_solid() -> Kinematics:
         for c in range(3)
     ]
     ratio, more = real("Jr_0"), real("Jb_0")
-    inner.append((ratio, {sp.S.One: (trace**2 * (1 + trace) - m2 - det) / whole}))
+    inner.append((ratio, {sp.S.One: (trace**2 * (1 + trace) - m2 - det) / determinant}))
     inner.append((more, {sp.S.One: bulge}))
 
     excess = real("J_excess")
@@ -95,7 +95,7 @@ def enhanced_solid() -> Kinematics:
         geometry=tuple(geometry),
         lets=(*lets, *others),
         short=short,
-        domain=(*base.domain, Jt, whole),
+        domain=(*base.domain, Jt, determinant),
         local=tuple(Local(x) for x in (*a, *b)),
         modes=tuple(modes),
         coordinates=JETS,

@@ -34,14 +34,14 @@ def fbar_solid() -> Kinematics:
     K. S. Pister, Computer Methods in Applied Mechanics and Engineering 51 (1985) 177-208 (this).
     """
     base, F = solid(), general("Ht", 3)
-    named = dict(zip((s for s, _ in base.inner), F, strict=True))
+    entries = dict(zip((s for s, _ in base.inner), F, strict=True))
     theta, p = real("dilatation_m1"), real("dilatation_p")
     Jm1, J, excess = real("Jm1t"), positive("Jt"), real("J_excess")
     lets, quantities, short = dilated(F, excess, theta, "its det the mean over the cell")
     return replace(
         base,
         name="fbar_solid",
-        inner=tuple((named[s], row) for s, row in base.inner),
+        inner=tuple((entries[s], row) for s, row in base.inner),
         quantities=quantities,
         lets=(*invariants(F, "t"), (excess, (theta - Jm1) / J), *lets),
         short=short,

@@ -39,8 +39,8 @@ def cosines(angle: float) -> tuple[sp.Expr, sp.Expr]:
 
 
 def _vector(axis: Axis) -> sp.Matrix:
-    given = axis(vector(reference("value"))) if callable(axis) else map(real, AXIS)
-    return sp.Matrix([symbolic(x) for x in given])
+    components = axis(vector(reference("value"))) if callable(axis) else map(real, AXIS)
+    return sp.Matrix([symbolic(x) for x in components])
 
 
 def frame(axis: Axis, normal: sp.Matrix, turn: tuple[sp.Expr, sp.Expr]) -> tuple[sp.Matrix, Lets]:
@@ -60,9 +60,9 @@ def frame(axis: Axis, normal: sp.Matrix, turn: tuple[sp.Expr, sp.Expr]) -> tuple
 
     length = let("layer_normal_length", sp.sqrt(dot(normal, normal)))
     n = column("layer_normal", normal / length)
-    given = column("layer_given", _vector(axis))
-    lean = let("layer_lean", dot(given, n))
-    flat = column("layer_flat", given - lean * n)
+    direction = column("layer_given", _vector(axis))
+    lean = let("layer_lean", dot(direction, n))
+    flat = column("layer_flat", direction - lean * n)
     size = let("layer_flat_length", sp.sqrt(dot(flat, flat)))
     a = column("layer_zero", flat / size)
     b, (c, s) = cross(n, a), turn
@@ -159,10 +159,10 @@ def thin_layer(base: Kinematics, axis: Axis | None, w: sp.Symbol) -> Kinematics:
     q = let("plane_change", 2 * trace + 4 * det)
     root = let("plane_ratio", sp.sqrt(1 + q))
     j = let("plane_ratio_m1", q / (1 + root))
-    left = let("plane_rest", (2 * trace * j - 8 * det) / (1 + root))  # 2 tr E - 2 j
+    rest = let("plane_rest", (2 * trace * j - 8 * det) / (1 + root))  # 2 tr E - 2 j
     Jm1 = let("Jm1", j + w + j * w)
-    I1d = let("I1d", left + w**2 - 2 * j * w)
-    I2d = let("I2d", j**2 + left + 2 * w * left + 2 * w**2 * (1 + trace))
+    I1d = let("I1d", rest + w**2 - 2 * j * w)
+    I2d = let("I2d", j**2 + rest + 2 * w * rest + 2 * w**2 * (1 + trace))
     J, I1, I2 = positive("J"), positive("I1"), positive("I2")
     lets += [(J, 1 + Jm1), (I1, 3 + 2 * Jm1 + I1d), (I2, 3 + 4 * Jm1 + I2d)]
     E33 = let("E_across", w + half * w**2)

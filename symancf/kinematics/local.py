@@ -156,25 +156,25 @@ def implicit(result: Result, **equations: object) -> LocalEquations:
 
 def declared_local(function: Callable[..., object]) -> Declared | None:
     """Return what `local` declared of a function."""
-    found: object = getattr(function, "local", None)
-    return found if isinstance(found, Declared) else None
+    declaration: object = getattr(function, "local", None)
+    return declaration if isinstance(declaration, Declared) else None
 
 
-def residuals_of(found: Result) -> dict[str, Value]:
+def residuals_of(result: Result) -> dict[str, Value]:
     """Return the equations of a result that are matrices."""
-    equations = found.equations if isinstance(found, LocalEquations) else {}
-    found = {key: _equation(key, x) for key, x in equations.items() if x is not None}
-    return {key: x for key, x in found.items() if isinstance(x, sp.MatrixBase)}
+    equations = result.equations if isinstance(result, LocalEquations) else {}
+    result = {key: _equation(key, x) for key, x in equations.items() if x is not None}
+    return {key: x for key, x in result.items() if isinstance(x, sp.MatrixBase)}
 
 
-def _equation(key: str, given: object) -> Value:
+def _equation(key: str, value: object) -> Value:
     """Return an equation of `implicit` as a SymPy expression or matrix."""
-    return as_expression(f"the equation of {key!r}", key, given)
+    return as_expression(f"the equation of {key!r}", key, value)
 
 
 def equations_of(
     name: str,
-    found: Result,
+    returned: Result,
     symbols: Mapping[str, Value],
     start: Mapping[str, Value],
     shared: bool,
@@ -186,9 +186,9 @@ def equations_of(
     KinematicsError : equations that do not go with the unknowns.
     """
     equations: Mapping[str, object] = {}
-    result = found
-    if isinstance(found, LocalEquations):
-        equations, result = found.equations, found.result
+    result = returned
+    if isinstance(returned, LocalEquations):
+        equations, result = returned.equations, returned.result
         if shared and equations:
             raise KinematicsError(
                 f"{name}: unknowns of a cell are those in which the energy is stationary: return "
@@ -214,11 +214,11 @@ def equations_of(
                 )
     unknown: dict[sp.Symbol, Local] = {}
     for key, symbol in symbols.items():
-        given = equations.get(key)
-        value = None if given is None else _equation(key, given)
-        if given is not None:
+        equation = equations.get(key)
+        value = None if equation is None else _equation(key, equation)
+        if equation is not None:
             require_shape(f"{name}: the equation of {key!r}", key, value, symbol)
-        ends = entries(value) if given is not None else [None] * len(entries(symbol))
+        ends = entries(value) if equation is not None else [None] * len(entries(symbol))
         for s, e, begin in zip(entries(symbol), ends, entries(start[key]), strict=True):
             unknown.setdefault(s, Local(s, begin, e))
     return result, tuple(unknown.values())

@@ -138,8 +138,8 @@ def remember(
 
 def declared(function: Callable[..., object]) -> Mapping[str, Initial]:
     """Return the initial values of what a function remembers."""
-    found: object = getattr(function, "memory", None)
-    return found if isinstance(found, Mapping) else {}
+    declaration: object = getattr(function, "memory", None)
+    return declaration if isinstance(declaration, Mapping) else {}
 
 
 def own_arguments(function: Callable[..., object]) -> frozenset[str]:
@@ -226,17 +226,17 @@ def call_own(
     symmetric = {key for key, value in first.items() if is_symmetric(value)}
     while True:
         symbols = {key: symbols_of(key, value, key in symmetric) for key, value in first.items()}
-        found, after = _values(name, call({**step, **symbols}), initial)
-        given = {**after, **residuals_of(found.result)}
-        turned = {key for key in symmetric & given.keys() if not is_symmetric(given[key])}
+        returned, after = _values(name, call({**step, **symbols}), initial)
+        results = {**after, **residuals_of(returned.result)}
+        turned = {key for key in symmetric & results.keys() if not is_symmetric(results[key])}
         if not turned:
             break
         symmetric -= turned
     own, unknowns = {key: symbols[key] for key in start}, declared_local(function)
     shared = unknowns is not None and unknowns.per == "cell"
-    result, local = equations_of(name, found.result, own, start, shared)
-    history = _history(symbols, after, initial, found.dissipated)
-    return Called(result, history, found.stored, local, shared, {**after, **own})
+    result, local = equations_of(name, returned.result, own, start, shared)
+    history = _history(symbols, after, initial, returned.dissipated)
+    return Called(result, history, returned.stored, local, shared, {**after, **own})
 
 
 def _first_values(
@@ -248,8 +248,8 @@ def _first_values(
     if unknowns is None:
         return initial, {}
     scalars = {key: real(key) for key, x in initial.items() if not isinstance(x, sp.MatrixBase)}
-    known = {**arguments, **scalars}
-    start = {key: symbol_value(name, key, x, known) for key, x in unknowns.start.items()}
+    symbols_by_name = {**arguments, **scalars}
+    start = {key: symbol_value(name, key, x, symbols_by_name) for key, x in unknowns.start.items()}
     for key in start.keys() & initial.keys():
         raise KinematicsError(
             f"{name} has the unknown {key!r}, which it remembers, too: give them two names, "
@@ -267,50 +267,51 @@ def _history(
     dissipated: object,
 ) -> tuple[HistoryVariable, ...]:
     """Return what a point remembers: entries of matrices, each once, and what it dissipates."""
-    kept: dict[sp.Symbol, HistoryVariable] = {}
+    variables: dict[sp.Symbol, HistoryVariable] = {}
     for key, value in after.items():
         for row in zip(*map(entries, (symbols[key], value, initial[key])), strict=True):
-            kept.setdefault(row[0], HistoryVariable(*row))
+            variables.setdefault(row[0], HistoryVariable(*row))
     total = () if dissipated == 0 else (HistoryVariable(real(DISSIPATED), dissipated, total=True),)
-    return (*kept.values(), *total)
+    return (*variables.values(), *total)
 
 
 def _values(
-    name: str, found: Result, initial: Mapping[str, Value]
+    name: str, result: Result, initial: Mapping[str, Value]
 ) -> tuple[Remembered, dict[str, Value]]:
     """Return what was returned, and the values at the end of a step in the initial shapes."""
     listed = ", ".join(initial)
     if not initial:
-        if isinstance(found, Remembered):
+        if isinstance(result, Remembered):
             raise KinematicsError(
-                f"{name} returns remember({', '.join(found.values)}) but declares no memory: "
+                f"{name} returns remember({', '.join(result.values)}) but declares no memory: "
                 "write @sa.memory(name=initial value) above it"
             )
-        return Remembered(found, {}, None, 0), {}
-    if not isinstance(found, Remembered):
+        return Remembered(result, {}, None, 0), {}
+    if not isinstance(result, Remembered):
         raise KinematicsError(
             f"{name} remembers {listed}, so it must return remember(..., "
             f"{', '.join(f'{key}=...' for key in initial)}, stored=...)",
             asked="remember",
-            given=type(found).__name__,
+            given=type(result).__name__,
             possible=initial,
         )
-    if found.stored is None:
+    if result.stored is None:
         raise KinematicsError(
             f"{name}: remember(..., stored=None): give the energy in the state at the end of a "
             "step",
             asked="stored",
         )
-    if set(found.values) != set(initial):
+    if set(result.values) != set(initial):
         raise KinematicsError(
-            f"{name} remembers {listed}; it returned values of {', '.join(found.values) or 'none'}",
+            f"{name} remembers {listed}; it returned values of "
+            f"{', '.join(result.values) or 'none'}",
             asked="remember",
-            given=tuple(found.values),
+            given=tuple(result.values),
             possible=initial,
         )
     after: dict[str, Value] = {}
     for key, value in initial.items():
         what = f"{name}: {key!r} at the end of a step"
-        after[key] = as_expression(what, key, found.values[key])
+        after[key] = as_expression(what, key, result.values[key])
         require_shape(what, key, after[key], value)
-    return found, after
+    return result, after

@@ -73,8 +73,8 @@ def young_modulus(kinematics: Kinematics, energy: sp.Expr) -> sp.Expr:
     if kinematics.name in ("cable", "rod"):
         strains = {s for s in energy.free_symbols if str(s).startswith("epsilon")}
         second = sp.Add(*(derivative(derivative(energy, s), s) for s in strains))
-        known = {s for value in kinematics.lets for s in value[:1]}
-        return second.xreplace(dict.fromkeys(known, sp.S.Zero))
+        symbols = {s for value in kinematics.lets for s in value[:1]}
+        return second.xreplace(dict.fromkeys(symbols, sp.S.Zero))
     mu, k = shear_modulus(kinematics, energy), bulk_modulus(kinematics, energy)
     return sp.factor(9 * k * mu / (3 * k + mu))
 

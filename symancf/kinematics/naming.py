@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 Energy = Callable[..., sp.Expr]
 
 
-def law_of(given: Any) -> Any:
+def law_of(law: Any) -> Any:
     """Return a law; of a function of the catalogue, with a warning, the law that it returns."""
-    if not inspect.isfunction(given) or given not in MAKERS:
-        return given
-    name = f"energies.{given.__name__}"
+    if not inspect.isfunction(law) or law not in MAKERS:
+        return law
+    name = f"energies.{law.__name__}"
     advise(f"{name} as a law", f"{name}()")
-    return given()
+    return law()
 
 
 def signature(function: Energy) -> Signature:
@@ -44,16 +44,16 @@ def call_law(
     function: Energy, quantities: Mapping[str, Value], parameters: Mapping[str, sp.Expr]
 ) -> tuple[Called, dict[str, sp.Expr]]:
     """Call an energy by symbols, those of its memory, too; return the named scalars as well."""
-    named: dict[str, sp.Expr] = {}
+    scalars: dict[str, sp.Expr] = {}
 
     def call(own: Mapping[str, Value]) -> object:
-        nonlocal named
-        result, named = call_by_names(what, function, quantities.values(), {**parameters, **own})
+        nonlocal scalars
+        result, scalars = call_by_names(what, function, quantities.values(), {**parameters, **own})
         return result
 
     what = f"{getattr(function, '__name__', type(function).__name__)}()"
     called = call_own(what, function, {**quantities, **parameters}, call)
-    return called, named
+    return called, scalars
 
 
 def call_by_names(
@@ -68,12 +68,12 @@ def call_by_names(
     become the named stages of the generated code. They are read when the function returns.
     """
     code: CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
-    found: dict[str, object] = {}
+    local_values: dict[str, object] = {}
 
     def observe(frame: FrameType, event: str, result: object) -> None:
         if event == "return" and frame.f_code is code:
-            found.clear()
-            found.update(frame.f_locals)
+            local_values.clear()
+            local_values.update(frame.f_locals)
 
     arguments, parameters = tuple(arguments), dict(parameters)
     previous = sys.getprofile()
@@ -87,17 +87,17 @@ def call_by_names(
         sys.setprofile(None if built_in is not None else previous)
         if built_in is not None:
             built_in.enable()
-    taken = {
+    reserved = {
         *parameters,
         *(s.name for a in arguments for s in symbolic(a).free_symbols),
     }
-    named = {
+    scalars = {
         name: value
-        for name, value in found.items()
+        for name, value in local_values.items()
         if isinstance(value, sp.Expr)
         and not value.is_Atom
-        and name not in taken
+        and name not in reserved
         and not name.startswith("_")
         and not keyword.iskeyword(name)
     }
-    return result, named
+    return result, scalars

@@ -76,15 +76,15 @@ def beam_solid() -> Kinematics:
     y = eta width/2, z = zeta height/2, R_eta = dR/dy, R_zeta = dR/dz. `E_beam` is E in the axes of
     the section: :math:`D_a \cdot E D_b` with D2 = R_eta, D3 = R_zeta and D1 = D2 x D3.
     """
-    made = _solid("beam_solid", {"y": ("eta", "width"), "z": ("zeta", "height")})
+    kinematics = _solid("beam_solid", {"y": ("eta", "width"), "z": ("zeta", "height")})
     D = [vector(reference(jet)) for jet in ("eta", "zeta")]
     axes = [cross(*D), *D]
-    E, local = made.quantities["E_gl"].value, symmetric("E_beam", 3)
+    E, local = kinematics.quantities["E_gl"].value, symmetric("E_beam", 3)
     assert isinstance(E, sp.Matrix)
     lets = [(local[a, b], dot(axes[a], E * axes[b])) for a in range(3) for b in range(a, 3)]
     meaning = "Green-Lagrange strain in the axes of the section, 3x3 [-]"
-    quantities = {**made.quantities, "E_beam": Quantity(local, meaning)}
-    return replace(made, quantities=quantities, lets=(*made.lets, *lets))
+    quantities = {**kinematics.quantities, "E_beam": Quantity(local, meaning)}
+    return replace(kinematics, quantities=quantities, lets=(*kinematics.lets, *lets))
 
 
 def _solid(name: str = "solid", section: Mapping[str, tuple[str, str]] | None = None) -> Kinematics:

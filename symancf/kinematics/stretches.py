@@ -52,8 +52,8 @@ def stretch_symbols(e: sp.Expr) -> sp.Expr:
         return sp.Mul(J**common, *factors) * sp.exp(other)
 
     logs = dict(zip(LOGS, (sp.log(n) for n in names), strict=True))
-    found: sp.Expr = e.replace(sp.exp, named).xreplace(logs)
-    return found
+    expression: sp.Expr = e.replace(sp.exp, named).xreplace(logs)
+    return expression
 
 
 def joined(e: sp.Expr) -> sp.Expr:
@@ -75,8 +75,8 @@ def joined(e: sp.Expr) -> sp.Expr:
 
     if not e.free_symbols & {*LOGS}:
         return e
-    found: sp.Expr = e.replace(lambda x: isinstance(x, sp.Mul), distributed)
-    return found
+    expression: sp.Expr = e.replace(lambda x: isinstance(x, sp.Mul), distributed)
+    return expression
 
 
 def require_symmetric(of: str, energy: sp.Expr) -> None:

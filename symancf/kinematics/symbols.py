@@ -35,18 +35,18 @@ def declaring(function: Callable[..., object], names: Iterable[str], does: str) 
             )
 
 
-def symbol_value(name: str, key: str, given: object, arguments: Mapping[str, Value]) -> Value:
+def symbol_value(name: str, key: str, value: object, arguments: Mapping[str, Value]) -> Value:
     """Return the first value of a quantity of a law as a SymPy expression or matrix."""
     what = f"{name}: the first value of {key!r}"
-    if callable(given) and not isinstance(given, sp.Basic | sp.MatrixBase):
-        wanted = read(given, what)
+    if callable(value) and not isinstance(value, sp.Basic | sp.MatrixBase):
+        wanted = read(value, what)
         for a in (*wanted.quantities, *wanted.parameters):
             if a not in arguments:
                 raise unknown_quantity(what, a, arguments, "the law")
         plain = [arguments[a] for a in wanted.quantities]
-        given = call_symbolic(what, given, plain, {a: arguments[a] for a in wanted.parameters})
+        value = call_symbolic(what, value, plain, {a: arguments[a] for a in wanted.parameters})
     must = "give a number, a matrix or a function of arguments of the law"
-    return as_expression(what, key, given, must)
+    return as_expression(what, key, value, must)
 
 
 def symbols_of(key: str, value: Value, symmetric: bool) -> Value:

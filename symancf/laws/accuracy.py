@@ -68,12 +68,12 @@ def digits_lost(
     for law, _ in laws:
         if law.energy is None:
             continue
-        ones = {p.name: 0.0 if p.optional else 1.0 for p in law.parameters} | law.brought
+        ones = {p.name: 0.0 if p.optional else 1.0 for p in law.parameters} | law.own_values
         ones |= {m.name: 0.0 for m in law.history}
         for x in law.local:
             ones[str(x.symbol)] = float(x.start) if x.start.is_number else 0.0
-        given = {**ones, **jets, **PLACE, **(values or {})}
-        at = {name: float(np.mean(value)) for name, value in given.items()}
+        values_by_name = {**ones, **jets, **PLACE, **(values or {})}
+        at = {name: float(np.mean(value)) for name, value in values_by_name.items()}
         try:
             loss = law_loss(law, at, size=size, as_written=as_written)
         except RecursionError:

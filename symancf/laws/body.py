@@ -117,9 +117,9 @@ def body_force_laws(
     Integrated exactly on cells with an affine reference; parameters as in `inertia_laws`, and
     ``g1, g2, g3`` [m/s^2].
     """
-    found = inertia_laws(element, values=values, fields=fields, layers=layers)
-    rules = [_load_rule(element)] if layers is None else [rule for _, rule in found]
+    laws = inertia_laws(element, values=values, fields=fields, layers=layers)
+    rules = [_load_rule(element)] if layers is None else [rule for _, rule in laws]
     return [
         (weight_law(kinetic.name.replace("inertia", "weight"), kinetic), rule)
-        for (kinetic, _), rule in zip(found, rules, strict=True)
+        for (kinetic, _), rule in zip(laws, rules, strict=True)
     ]

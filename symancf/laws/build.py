@@ -54,7 +54,7 @@ def build_law(
     kinematics: Kinematics,
     energy: sp.Expr,
     *,
-    named: Mapping[str, sp.Expr] = NOTHING,
+    scalars: Mapping[str, sp.Expr] = NOTHING,
     extra_geometry: Lets = (),
     kinds: Kinds = NOTHING,
     values: Mapping[str, float] = NOTHING,
@@ -73,7 +73,7 @@ def build_law(
     name : C identifier.
     kinematics : defines the quantities.
     energy : density per measure of the kinematics.
-    named : scalars to be kept as named stages, in quantities and parameters.
+    scalars : scalars to be kept as named stages, in quantities and parameters.
     extra_geometry : further named expressions of parameters.
     kinds : classes of parameters; those not named are uniform.
     values : of the parameters that the law brings along.
@@ -82,7 +82,7 @@ def build_law(
     outputs : further expressions of quantities, see `PointLaw.outputs`; None: unknowns of cells.
     history, stored, local, shared : of a law with memory or unknowns of its own, see `PointLaw`.
     """
-    stages, symbols = _stages_by_name(named)
+    stages, symbols = _stages_by_name(scalars)
     law = PointLaw(
         name, (), energy=energy, stored=stored, history=history, local=local, shared=shared,
         measure=kinematics.measure, title=title, called=called,
@@ -136,11 +136,11 @@ def _lets(kinematics: Kinematics, outputs: Mapping[str, sp.Expr]) -> Lets:
     return tuple((s, kinematics.short.get(s, e)) for s, e in kinematics.lets)
 
 
-def _stages_by_name(named: Mapping[str, sp.Expr]) -> tuple[Lets, dict[sp.Expr, sp.Symbol]]:
+def _stages_by_name(scalars: Mapping[str, sp.Expr]) -> tuple[Lets, dict[sp.Expr, sp.Symbol]]:
     """Return the lets of named scalars, and the symbols that replace these."""
     stages: list[tuple[sp.Symbol, sp.Expr]] = []
     replaced: dict[sp.Expr, sp.Symbol] = {}
-    for label, w in named.items():
+    for label, w in scalars.items():
         stages.append((real(label), w.xreplace(replaced)))
         replaced[w] = real(label)
     return tuple(stages), replaced
@@ -189,10 +189,10 @@ class _Needed:
 
 def _jets(kinematics: Kinematics, used: set[sp.Symbol]) -> tuple[str, ...]:
     """Return the jets of the displacement that a law needs."""
-    asked = {j for j in ("value", *kinematics.jets) if used & {*unknown(j)}}
-    if kinematics.inner and asked - {"value"}:  # a linear map needs all of its jets
-        asked |= {*kinematics.jets}
-    return tuple(j for j in ("value", *kinematics.jets) if j in asked)
+    needed = {j for j in ("value", *kinematics.jets) if used & {*unknown(j)}}
+    if kinematics.inner and needed - {"value"}:  # a linear map needs all of its jets
+        needed |= {*kinematics.jets}
+    return tuple(j for j in ("value", *kinematics.jets) if j in needed)
 
 
 def _parameters(

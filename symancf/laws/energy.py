@@ -45,7 +45,7 @@ def energy_laws(
     quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
     outputs: Mapping[str, sp.Expr] | None = None,
     pressure: PressureField | None = None,
-    held: bool = False,
+    frozen: bool = False,
     layer: int | None = None,
     **options: bool,
 ) -> list[tuple[PointLaw, Rule]]:
@@ -72,8 +72,8 @@ def energy_laws(
         `Element.rule`) or `Rule` objects.
     outputs : expressions of quantities that every law has at its points, see `sampled`; None: the
         unknowns of cells.
-    pressure, held : the part ``"volumetric"`` as one of displacement and pressure, see `mixed`; at
-        the points of the others.
+    pressure, frozen : the part ``"volumetric"`` as one of displacement and pressure, see `mixed`;
+        at the points of the others.
     layer : of `Layers`, the number (from 0) of the one that is looked at; None: all of them.
     options : variants of the kinematics, e.g. ``curved=True``.
 
@@ -98,7 +98,9 @@ def energy_laws(
             pressure=pressure,
             layer=layer,
         )
-    called = evaluate_energy(element, energy, given=values, pressure=pressure, held=held, **options)
+    called = evaluate_energy(
+        element, energy, values=values, pressure=pressure, frozen=frozen, **options
+    )
     kinds = kinds_of(fields)
     if pressure is not None:
         _require_full(volumetric)
@@ -115,21 +117,21 @@ def energy_laws(
         names, parts, (rule, *_) = zip(*group, strict=True)
         labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
         local = _local_of(called, parts) if called.local else ()
-        whole, own, told = sp.Add(*parts), kinds, outputs
+        total, own, all_outputs = sp.Add(*parts), kinds, outputs
         if outputs is None:
             pressed = volume if PART in names else NONE
-            whole, corrections, told = _corrected(called, whole, pressed, local, pressure)
+            total, corrections, all_outputs = _corrected(called, total, pressed, local, pressure)
             own = {**kinds, **corrections}
         law = build_law(
             "_".join([called.name, *labels]),
             called.kinematics,
-            whole,
-            named=called.named,
+            total,
+            scalars=called.scalars,
             extra_geometry=geometry,
             kinds=own,
             title=_title(called, names),
             called=f"part {' and '.join(map(repr, labels))} of {function}" if labels else function,
-            outputs=told,
+            outputs=all_outputs,
             history=called.history,
             stored=called.stored,
             local=local,
@@ -182,7 +184,7 @@ def _require_suited(
 
 def _corrected(
     called: EnergyCall,
-    whole: sp.Expr,
+    total: sp.Expr,
     volume: Corrections,
     local: Sequence[Local],
     pressure: PressureField | None,
@@ -192,16 +194,16 @@ def _corrected(
     Where that of the volume is not corrected, all stresses are, of laws of the displacement alone.
     """
     if called.history or (local and not pressure):
-        return whole, {}, None
+        return total, {}, None
     more, stresses = volume
     corrections: dict[str, Kind] = dict.fromkeys(stresses, "point")
-    whole += more
+    total += more
     if not (stresses or local or pressure):
-        whole, corrections, stresses = predictable(whole, called.kinematics.strains)
+        total, corrections, stresses = predictable(total, called.kinematics.strains)
     if not stresses:
-        return whole, {}, None
+        return total, {}, None
     solved = (*local, *called.kinematics.local)
-    return whole, corrections, {**{str(x.symbol.name): x.symbol for x in solved}, **stresses}
+    return total, corrections, {**{str(x.symbol.name): x.symbol for x in solved}, **stresses}
 
 
 def _volume(
@@ -366,12 +368,12 @@ def _by_points(shares: Sequence[Share]) -> list[list[Share]]:
 
 def _title(called: EnergyCall, labels: Sequence[str]) -> str:
     parts = [p for p in called.parts if not p or p in labels or f"{p}_reduced" in labels]
-    shown = {w: real(name) for name, w in called.named.items()}
-    told = [stretches.stretch_symbols(called.parts[p].xreplace(shown)) for p in parts]
-    formula = " + ".join(map(str, told))
+    symbols = {w: real(name) for name, w in called.scalars.items()}
+    texts = [stretches.stretch_symbols(called.parts[p].xreplace(symbols)) for p in parts]
+    formula = " + ".join(map(str, texts))
     where = ""
-    for name, w in reversed(list(called.named.items())):
-        inner = stretches.stretch_symbols(w.xreplace({v: s for v, s in shown.items() if v != w}))
+    for name, w in reversed(list(called.scalars.items())):
+        inner = stretches.stretch_symbols(w.xreplace({v: s for v, s in symbols.items() if v != w}))
         if re.search(rf"\b{name}\b", formula + where):
             where = f", {name} = {inner}{where}"
     return f"W = {formula}{where}"

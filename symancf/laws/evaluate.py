@@ -37,18 +37,18 @@ def evaluate_energy(
     element: Element,
     energy: Energy,
     *,
-    given: Mapping[str, Value] | None = None,
+    values: Mapping[str, Value] | None = None,
     pressure: PressureField | None = None,
-    held: bool = False,
+    frozen: bool = False,
     **options: bool,
 ) -> EnergyCall:
     """Call `energy` with the symbols of its quantities and parameters, and check what it returns.
 
     Parameters
     ----------
-    given : values of parameters by name (only names are looked at), or None: all are given. A
+    values : values of parameters by name (only names are looked at), or None: all are given. A
         parameter with a default value that is not given is that number.
-    pressure, held : see `mixed`.
+    pressure, frozen : see `mixed`.
 
     Raises
     ------
@@ -60,9 +60,9 @@ def evaluate_energy(
     if isinstance(energy, Layers):
         return _mean(kinematics, element.name, energy)
     if pressure is None:
-        return evaluate_on(kinematics, element.name, energy, given)
-    found = evaluate_on(kinematics, element.name, energy, given, pressure.reserved)
-    return mixed(found, pressure, held=held)
+        return evaluate_on(kinematics, element.name, energy, values)
+    evaluated = evaluate_on(kinematics, element.name, energy, values, pressure.reserved)
+    return mixed(evaluated, pressure, frozen=frozen)
 
 
 def _mean(kinematics: Kinematics, where: str, layers: Layers) -> EnergyCall:
@@ -79,7 +79,7 @@ def _mean(kinematics: Kinematics, where: str, layers: Layers) -> EnergyCall:
         signature=signature(layers),
         kinematics=kinematics,
         parts=parts,
-        named={},
+        scalars={},
         values={},
     )
 
@@ -88,7 +88,7 @@ def evaluate_on(
     kinematics: Kinematics,
     where: str,
     energy: Energy,
-    given: Mapping[str, Value] | None = None,
+    values: Mapping[str, Value] | None = None,
     names: Collection[str] = (),
 ) -> EnergyCall:
     """Call `energy` with the symbols that kinematics offer; `where` says whose, for messages.
@@ -103,9 +103,9 @@ def evaluate_on(
     others = stretches.invariants() if {*stretches.STRETCHES} & {*asked.quantities} else {}
     quantities = {q: others.get(q, kinematics.quantities[q].value) for q in asked.quantities}
     parameters = {p: real(p) for p in asked.parameters}
-    if given is not None:
-        parameters |= {p: symbolic(v) for p, v in asked.defaults.items() if p not in given}
-    called, named = call_law(energy, quantities, parameters)
+    if values is not None:
+        parameters |= {p: symbolic(v) for p, v in asked.defaults.items() if p not in values}
+    called, scalars = call_law(energy, quantities, parameters)
     result = called.result
     parts = dict(result) if isinstance(result, Mapping) else {"": result}
     if not parts:
@@ -116,11 +116,11 @@ def evaluate_on(
             given=result,
         )
     given_symbols = (symbolic(v).free_symbols for v in (*parameters.values(), *quantities.values()))
-    known: set[sp.Symbol] = set().union(*given_symbols)
+    symbols: set[sp.Symbol] = set().union(*given_symbols)
     own_symbols = called.symbols
-    every = known | own_symbols
+    every = symbols | own_symbols
     checked = {part: _density(asked.name, part, w, every) for part, w in parts.items()}
-    own = _own(asked.name, called, kinematics, known, reserved, where) if own_symbols else NOTHING
+    own = _own(asked.name, called, kinematics, symbols, reserved, where) if own_symbols else NOTHING
     history, stored, local = own
     roots = _roots(quantities)
     if roots:
@@ -131,7 +131,7 @@ def evaluate_on(
         signature=asked,
         kinematics=kinematics,
         parts=checked,
-        named=_unique(named, quantities.values(), roots.values(), reserved, every),
+        scalars=_unique(scalars, quantities.values(), roots.values(), reserved, every),
         history=history,
         stored=stored,
         local=local,
@@ -150,21 +150,21 @@ def _density(
     name: str,
     part: str,
     value: object,
-    known: set[sp.Symbol],
+    symbols: set[sp.Symbol],
     *,
-    told: bool = False,
-    asked: str = "",
+    has_hint: bool = False,
+    argument: str = "",
 ) -> sp.Expr:
     """Return a part of an energy as a SymPy scalar, or say what is wrong with it; see `scalar`.
 
-    What is only `told`, not differentiated, may depend on the order of principal stretches. Errors
-    are about `asked`, by default the part or the energy.
+    What is only `has_hint`, not differentiated, may depend on the order of principal stretches.
+    Errors are about `argument`, by default the part or the energy.
     """
     what = f"part {part!r} of {name}()" if part else f"{name}()"
-    w = scalar(what, asked or part or name, value, known, must=MUST)
+    w = scalar(what, argument or part or name, value, symbols, must=MUST)
     if not w.free_symbols & {*stretches.LOGS}:
         return w
-    if not told:
+    if not has_hint:
         stretches.require_symmetric(what, w)
     return stretches.joined(w)
 
@@ -199,38 +199,38 @@ def _own(
     name: str,
     called: Called,
     kinematics: Kinematics,
-    given: set[sp.Symbol],
+    arguments: set[sp.Symbol],
     reserved: Collection[str],
     where: str,
 ) -> Own:
     """Return what the points of an energy remember, what is stored, and unknowns of its own.
 
-    First values are made of those symbols of its `given` arguments that do not move.
+    First values are made of those symbols of its `arguments` arguments that do not move.
     """
     moving = {s for s, _ in (*kinematics.inner, *kinematics.lets)}
-    fixed = given - moving.union(*map(unknown, ("value", *kinematics.jets)))
-    known = given | called.symbols
+    fixed = arguments - moving.union(*map(unknown, ("value", *kinematics.jets)))
+    all_symbols = arguments | called.symbols
     names = [*(m.name for m in called.history), *(str(x.symbol.name) for x in called.local)]
     require_free(f"{name}()", names, reserved, where)
 
-    def checked(of: str, w: object, symbols: set[sp.Symbol], told: bool = False) -> sp.Expr:
-        return _density(name, of, w, symbols, told=told, asked=of.split()[0])
+    def checked(of: str, w: object, symbols: set[sp.Symbol], has_hint: bool = False) -> sp.Expr:
+        return _density(name, of, w, symbols, has_hint=has_hint, argument=of.split()[0])
 
     history: list[HistoryVariable] = []
     for m in called.history:
-        update = checked(f"{m.name} at the end of a step", m.update, known, told=True)
+        update = checked(f"{m.name} at the end of a step", m.update, all_symbols, has_hint=True)
         initial = checked(f"{m.name} before the first step", m.initial, fixed)
         history.append(replace(m, update=update, initial=initial))
     stored = None
     if called.stored is not None:
-        stored = checked("stored", called.stored, known, told=True)
+        stored = checked("stored", called.stored, all_symbols, has_hint=True)
     begins = fixed | {m.symbol for m in history}
     local: list[Local] = []
     for x in called.local:
         of, equation = str(x.symbol.name), x.equation
         start = checked(f"{of} at its start", x.start, begins)
         if equation is not None:
-            equation = checked(f"{of} in its equation", equation, known)
+            equation = checked(f"{of} in its equation", equation, all_symbols)
         local.append(replace(x, start=start, equation=equation))
     return tuple(history), stored, tuple(local)
 
@@ -241,18 +241,18 @@ def _rough(w: sp.Expr, base: sp.Expr) -> bool:
 
 
 def _unique(
-    named: Mapping[str, sp.Expr],
+    scalars: Mapping[str, sp.Expr],
     values: Collection[sp.Basic],
     roots: Collection[sp.Expr],
     reserved: Collection[str],
-    known: set[sp.Symbol],
+    symbols: set[sp.Symbol],
 ) -> dict[str, sp.Expr]:
     """Return named scalars of what is known that are none of the values, under free names."""
     result: dict[str, sp.Expr] = {}
-    for name, given in named.items():
-        if given in values or any(_rough(given, base) for base in roots):
+    for name, expression in scalars.items():
+        if expression in values or any(_rough(expression, base) for base in roots):
             continue
-        w = stretches.joined(given)
-        if w.free_symbols and w.free_symbols <= known:
+        w = stretches.joined(expression)
+        if w.free_symbols and w.free_symbols <= symbols:
             result[name if name not in reserved else f"{name}_"] = w
     return result

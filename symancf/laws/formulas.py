@@ -77,26 +77,26 @@ class Formula:
         ------
         KinematicsError : if the energy asks for a quantity that the element lacks.
         """
-        asked = signature(energy)
+        arguments = signature(energy)
         layered = isinstance(energy, Layers)  # shown in the strain of a solid
         offered = (director_solid() if layered else element.kinematics()).quantities
-        require_quantities(f"{asked.name}()", asked, offered, element.name)
+        require_quantities(f"{arguments.name}()", arguments, offered, element.name)
         symbols: dict[str, sp.Basic] = {}
-        for name in asked.quantities:
+        for name in arguments.quantities:
             value = offered[name].value
             if isinstance(value, sp.MatrixBase):
                 plain = [real(f"{name}{i + 1}") for i in range(len(value))]
                 symbols[name] = sp.Matrix(plain) if value.shape[1] == 1 else value
             else:
                 symbols[name] = value if isinstance(value, sp.Symbol) else real(name)
-        parameters = {p: real(p) for p in asked.parameters}
-        called, named = call_law(energy, symbols, parameters)
+        parameters = {p: real(p) for p in arguments.parameters}
+        called, scalars = call_law(energy, symbols, parameters)
         result = called.result
         parts = dict(result) if isinstance(result, Mapping) else {"": result}
         if pressure is not None:
             J = symbols.setdefault("J", offered["J"].value)
-            parts = printed_law(asked.name, parts, J, asked.parameters, pressure)
-        names = {w: real(name) for name, w in named.items() if w.free_symbols}
+            parts = printed_law(arguments.name, parts, J, arguments.parameters, pressure)
+        names = {w: real(name) for name, w in scalars.items() if w.free_symbols}
         return cls({part: symbolic(w) for part, w in parts.items()}, symbols, names)
 
     @property
@@ -109,8 +109,8 @@ class Formula:
         entries: dict[sp.Basic, None] = {}
         for symbol in self.symbols.values():
             entries |= dict.fromkeys(symbol if isinstance(symbol, sp.MatrixBase) else [symbol])
-        found = {entry: derivative(self.total, entry) for entry in entries}
-        return {entry: slope for entry, slope in found.items() if slope != 0}
+        derivatives = {entry: derivative(self.total, entry) for entry in entries}
+        return {entry: slope for entry, slope in derivatives.items() if slope != 0}
 
     def short(self, e: sp.Basic) -> sp.Basic:
         """Return an expression in the names that the body of the energy gives, factored."""
@@ -156,29 +156,29 @@ def stress_equations(
     KinematicsError : if the energy asks for a quantity that the element lacks.
     """
     formula = Formula.of(element, energy, pressure)
-    found: list[sp.Eq] = []
+    equations: list[sp.Eq] = []
     conjugate = CONJUGATE
     if "J" in element.kinematics().quantities:
         P: sp.MatrixExpr = sp.MatrixSymbol("P", 3, 3)
-        found = [sp.Eq(P, _piola(formula), evaluate=False)]
+        equations = [sp.Eq(P, _piola(formula), evaluate=False)]
         conjugate = {name: "f" for name in ("u", "r")}
     for name, value in formula.symbols.items():
         if name in conjugate:
-            found.append(_conjugate(formula, conjugate[name], value))
-    used = set().union(*(e.free_symbols for e in found))
+            equations.append(_conjugate(formula, conjugate[name], value))
+    used = set().union(*(e.free_symbols for e in equations))
     definitions = (sp.Eq(s, w, evaluate=False) for w, s in formula.names.items() if s in used)
-    return (*found, *definitions)
+    return (*equations, *definitions)
 
 
 def _piola(formula: Formula) -> sp.MatrixExpr:
     """Return P = dW/dF: the sum over the quantities of dW/dQ times dQ/dF."""
     P: sp.MatrixExpr = sp.ZeroMatrix(3, 3)
     I1 = positive("I1")
-    known = {} if "I1" in formula.symbols else {I1: sp.Trace(sp.MatrixSymbol("C", 3, 3))}
+    replacements = {} if "I1" in formula.symbols else {I1: sp.Trace(sp.MatrixSymbol("C", 3, 3))}
     for name, value in formula.symbols.items():
         if name in GRADIENTS:
             slope = sp.Add(*(formula.short(derivative(w, value)) for w in formula.parts.values()))
-            factor, gradient = GRADIENTS[name].xreplace(known).as_coeff_mmul()
+            factor, gradient = GRADIENTS[name].xreplace(replacements).as_coeff_mmul()
             terms = [slope] if factor.is_number else sp.Add.make_args(slope)
             P += sp.Add(*(factor * term for term in terms)) * gradient
         elif name in PULLED:
@@ -188,12 +188,12 @@ def _piola(formula: Formula) -> sp.MatrixExpr:
 
 def _conjugate(formula: Formula, name: str, value: sp.Basic) -> sp.Eq:
     """Return the equation of the stress dW/d value, which has a name."""
-    left: sp.Basic = sp.Symbol(name)
+    symbol: sp.Basic = sp.Symbol(name)
     if isinstance(value, sp.MatrixBase):
-        left, right = sp.MatrixSymbol(name, *value.shape), _slope(formula.total, value)
+        symbol, right = sp.MatrixSymbol(name, *value.shape), _slope(formula.total, value)
     else:
         right = derivative(formula.total, value)
-    return sp.Eq(left, formula.short(right), evaluate=False)
+    return sp.Eq(symbol, formula.short(right), evaluate=False)
 
 
 def _slope(total: sp.Expr, value: sp.Matrix) -> sp.ImmutableMatrix:
@@ -375,13 +375,13 @@ def _measures(symbols: Mapping[str, sp.Basic], element: Element) -> Iterator[str
         return
     yield r"\nabla N_i &= J_0^{-T} \nabla_\xi N_i, \qquad J_0 = \partial X / \partial \xi \\"
     yield rf"H &= \textstyle\sum_{{i=1}}^{{{n}}} q_i \otimes \nabla N_i, \qquad F = I + H \\"
-    shown: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for name in symbols:
         key = "lambda1" if name.startswith("lambda") else name
-        shown |= dict.fromkeys([_DEFINED[key]] if key in _DEFINED else [])
+        lines |= dict.fromkeys([_DEFINED[key]] if key in _DEFINED else [])
     if "I2" in symbols and "C" not in symbols:
-        shown = {_DEFINED["C"]: None, **shown}
-    for line in shown:
+        lines = {_DEFINED["C"]: None, **lines}
+    for line in lines:
         yield rf"{line} \\"
 
 

@@ -42,7 +42,7 @@ def volume_law(
     fields: Mapping[str, Kind],
 ) -> tuple[PointLaw, Rule]:
     """Return the law p g of an incompressible body: its forces are those of the pressure."""
-    called = evaluate_energy(element, energy, given=values, pressure=pressure)
+    called = evaluate_energy(element, energy, values=values, pressure=pressure)
     w = called.parts[PART]
     law = build_law(
         f"volume_{called.name}",
@@ -65,12 +65,12 @@ def moving_volume(law: PointLaw, names: Sequence[str], weights: Sequence[sp.Symb
     """
     g, p = sp.diff(law.energy, PRESSURE), dict(law.lets)[PRESSURE]
     speed, bend = real("volume_rate"), real("volume_bend")
-    whole = sp.Add(*(w * e for w, e in zip(weights, (g, speed, bend), strict=True)))
+    total = sp.Add(*(w * e for w, e in zip(weights, (g, speed, bend), strict=True)))
     return replace(
         law,
         name=f"{law.name}_motion",
         energy=None,
-        work={real(name): sp.diff(p, real(name)) * whole for name in names},
+        work={real(name): sp.diff(p, real(name)) * total for name in names},
         lets=(*law.lets, (speed, rate(g)), (bend, rate(speed))),
         parameters=(
             *law.parameters,

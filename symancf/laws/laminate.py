@@ -89,7 +89,9 @@ class Quadratic:
         v = sp.Matrix(e)
         return (v.T * self.C * v)[0] / 2 + (self.s.T * v)[0] + self.c
 
-    def named(self, geometry: list[tuple[sp.Symbol, sp.Expr]], word: str = "layer") -> Quadratic:
+    def with_names(
+        self, geometry: list[tuple[sp.Symbol, sp.Expr]], word: str = "layer"
+    ) -> Quadratic:
         """Return the same with names for its numbers, which are added to the geometry."""
 
         def let(name: str, value: sp.Expr) -> sp.Expr:
@@ -110,17 +112,17 @@ def with_names(
 ) -> sp.Matrix:
     """Return a matrix (a symmetric one) or vector under names, which are added to the geometry."""
     rows, columns = M.shape
-    made = sp.zeros(rows, columns)
+    matrix = sp.zeros(rows, columns)
     for i in range(rows):
         for k in range(columns):
             if symmetric and columns > 1 and k < i:
-                made[i, k] = made[k, i]
+                matrix[i, k] = matrix[k, i]
             elif symbolic(M[i, k]).is_Number:
-                made[i, k] = M[i, k]
+                matrix[i, k] = M[i, k]
             else:
-                made[i, k] = real(f"{word}{i + 1}{k + 1}" if columns > 1 else f"{word}{i + 1}")
-                geometry.append((made[i, k], M[i, k]))
-    return made
+                matrix[i, k] = real(f"{word}{i + 1}{k + 1}" if columns > 1 else f"{word}{i + 1}")
+                geometry.append((matrix[i, k], M[i, k]))
+    return matrix
 
 
 def layered_laws(
@@ -160,7 +162,7 @@ def layered_laws(
         local = () if thick else (thinning(kind.numbers[0] + 1),)
         W = sp.Add(*called.parts.values())
         law = build_law(
-            f"{called.name}_layer", kinematics, W, named=called.named, kinds=kinds,
+            f"{called.name}_layer", kinematics, W, scalars=called.scalars, kinds=kinds,
             values=layers.numbers, outputs=outputs, local=local,
         )  # fmt: skip
         return [(law, element.rule("full"))]
@@ -210,7 +212,7 @@ def _called(
     own = thinning(kind.numbers[0] + 1).symbol
     kinematics = thick_layer(base, axis) if thick else thin_layer(base, axis, own)
     where = f"a layer of {element.name}"
-    return evaluate_on(kinematics, where, kind.energy, given=_own(kind, values)), kinematics
+    return evaluate_on(kinematics, where, kind.energy, values=_own(kind, values)), kinematics
 
 
 def layer_called(
@@ -239,14 +241,14 @@ class _Build:
     outputs: Mapping[str, sp.Expr] | None
     base: Kinematics
 
-    def _law(self, name: str, kinematics: Kinematics, W: sp.Expr, **given: object) -> PointLaw:
+    def _law(self, name: str, kinematics: Kinematics, W: sp.Expr, **options: object) -> PointLaw:
         own = {"kinds": self.kinds, "values": self.layers.numbers, "outputs": self.outputs}
-        return build_law(name, kinematics, W, **{**own, **given})  # type: ignore[arg-type]
+        return build_law(name, kinematics, W, **{**own, **options})  # type: ignore[arg-type]
 
     def thick(self, volumetric: str | None, quadrature: str | None) -> Laws:
         """Return a law of each kind of layers, and what is taken at the mid-surface."""
         full, few = self.element.rule(quadrature or "full"), self.element.rule("reduced")
-        made: Laws = []
+        laws: Laws = []
         for kind in self.layers.kinds:
             called, kinematics = _called(
                 self.element, self.layers, kind, self.values, True, self.base
@@ -255,20 +257,20 @@ class _Build:
             rule = through(full, self.layers, kind, len(full.section_weights))
             number = kind.numbers[0] + 1
             name = f"{called.name}_{number}"
-            more = {"named": called.named, "extra_geometry": tuple(geometry)}
-            made.append((self._law(name, kinematics, all_over, **more), rule))
+            more = {"scalars": called.scalars, "extra_geometry": tuple(geometry)}
+            laws.append((self._law(name, kinematics, all_over, **more), rule))
             if mid != 0:
-                made.append(
+                laws.append(
                     (self._law(f"{name}_mid", kinematics, mid, **more), self._mid(few, kind))
                 )
-        return made
+        return laws
 
     def _mid(self, few: Rule, kind: LayerGroup) -> Rule:
         """Return the middle of all layers with a point for each angle of a kind of them."""
         angles = self.layers.angles(kind)
         shares = [self.layers.moments(numbers)[0] for numbers in angles.values()]
         table = np.array([[self.layers.middle, *map(float, cosines(angle))] for angle in angles])
-        made = replace(
+        rule = replace(
             few,
             name=f"{few.name} at the middle",
             section_symbols=("zeta", *ANGLE),
@@ -276,7 +278,7 @@ class _Build:
             section_weights=np.array(shares),
         )
         moved = ("zeta",) if self.layers.offset else ()  # in the reference surface much is zero
-        return _brought(made, f"layer{kind.numbers[0] + 1}_mid", kind, *moved)
+        return _brought(rule, f"layer{kind.numbers[0] + 1}_mid", kind, *moved)
 
     def _shares(
         self, kind: LayerGroup, called: EnergyCall, volumetric: str | None
@@ -298,8 +300,8 @@ class _Build:
         form = Quadratic.of(W, e) if called.signature.quantities == ("E_gl",) else None
         # the change of thickness is common to all layers: where they differ, what it adds to the
         # stresses in the plane has a moment, and only the whole square is right
-        whole = form is not None and mode == "split" and len(self.layers.kinds) > 1
-        if part is not None and not whole:
+        by_parts = form is not None and mode == "split" and len(self.layers.kinds) > 1
+        if part is not None and not by_parts:
             if mode == "reduced":
                 return W - part, part, []
             k0_over_k = real("k0_over_k")
@@ -317,15 +319,15 @@ class _Build:
                 possible=("full",),
             )
         geometry: list[tuple[sp.Symbol, sp.Expr]] = []
-        form = form.named(geometry)
+        form = form.with_names(geometry)
         slope = (form.C[5, :] * sp.Matrix(e))[0] + form.s[5]
-        plane = form.without(5).named(geometry, "layer_plane")
+        plane = form.without(5).with_names(geometry, "layer_plane")
         return plane.at(e[:5]), slope**2 / (2 * form.C[5, 5]), geometry
 
     def thin(self, quadrature: str | None) -> Laws:
         """Return the law of resultants, and those of the layers that are no part of it."""
         flat = self.element.rule(quadrature or "full")
-        made: Laws = []
+        laws: Laws = []
         summed: list[tuple[LayerGroup, Quadratic]] = []
         for kind in self.layers.kinds:
             called, kinematics = _called(
@@ -340,23 +342,23 @@ class _Build:
             if plane is not None:
                 E = called.kinematics.quantities["E_gl"].value
                 geometry: list[tuple[sp.Symbol, sp.Expr]] = []
-                W = plane.named(geometry).at([E[i, k] for i, k in PLANE])
+                W = plane.with_names(geometry).at([E[i, k] for i, k in PLANE])
                 more = {"extra_geometry": tuple(geometry)}
-                made.append((self._law(name, kinematics, W, **more), rule))
+                laws.append((self._law(name, kinematics, W, **more), rule))
                 continue
             W = sp.Add(*called.parts.values())
-            local = {"named": called.named, "local": (thinning(kind.numbers[0] + 1),)}
-            made.append((self._law(name, kinematics, W, **local), rule))
-        return [*self._resultants(summed, flat), *made] if summed else made
+            local = {"scalars": called.scalars, "local": (thinning(kind.numbers[0] + 1),)}
+            laws.append((self._law(name, kinematics, W, **local), rule))
+        return [*self._resultants(summed, flat), *laws] if summed else laws
 
     def _plane(self, kind: LayerGroup) -> Quadratic | None:
         """Return a law in plane stress in its components 11, 22, 12; None: it is not quadratic."""
-        asked = signature(kind.energy)
-        if asked.quantities != ("E_gl",):
+        arguments = signature(kind.energy)
+        if arguments.quantities != ("E_gl",):
             return None
         free = symmetric("E_free", 3)
-        W = kind.energy(free, **{p: real(p) for p in asked.parameters})
-        W = summed(asked.name, W)
+        W = kind.energy(free, **{p: real(p) for p in arguments.parameters})
+        W = summed(arguments.name, W)
         form = Quadratic.of(W, [free[i, k] for i, k in (*PLANE, *SHEAR_ENTRIES)])
         return None if form is None else form.without(3)
 
@@ -364,11 +366,11 @@ class _Build:
         self,
         summed: list[tuple[LayerGroup, Quadratic]],
         geometry: list[tuple[sp.Symbol, sp.Expr]],
-        brought: dict[str, float],
+        numbers: dict[str, float],
     ) -> tuple[list[list[sp.Matrix]], sp.Expr]:
         """Return A, B, D with forces N, M and a third one, and the constant, summed over layers.
 
-        Their names and numbers are added to `geometry` and `brought`.
+        Their names and numbers are added to `geometry` and `numbers`.
         """
         half, constant = real("thickness") / 2, sp.S.Zero
         total = [[sp.zeros(3, 3), sp.zeros(3, 1)] for _ in range(3)]
@@ -385,17 +387,17 @@ class _Build:
                     Q = with_names(f"{first}_{'Qs'[k]}_{power}", part, geometry)
                     for n, moment in enumerate(turned_moments(self.layers, kind, power, degree)):
                         name = f"{first}_{'ABD'[n]}_{power}_{degree}"
-                        brought[name] = moment
+                        numbers[name] = moment
                         total[n][k] += real(name) * half ** (n + 1) * Q
-            brought[f"{first}_share"] = self.layers.moments(kind.numbers)[0]
+            numbers[f"{first}_share"] = self.layers.moments(kind.numbers)[0]
             constant += real(f"{first}_share") * half * plane.c
         return total, constant
 
     def _resultants(self, summed: list[tuple[LayerGroup, Quadratic]], flat: Rule) -> Laws:
         """Return the law of membrane strain and curvature, of matrices A, B, D."""
         geometry: list[tuple[sp.Symbol, sp.Expr]] = []
-        brought = self.layers.numbers
-        total, constant = self._sums(summed, geometry, brought)
+        numbers = self.layers.numbers
+        total, constant = self._sums(summed, geometry, numbers)
         ABD = [
             with_names(f"layers_{x}", M, geometry) for x, (M, _) in zip("ABD", total, strict=True)
         ]
@@ -425,7 +427,7 @@ class _Build:
             outputs = stresses or None
         law = build_law(
             "laminate", self.base, W, extra_geometry=tuple(geometry), kinds=kinds, outputs=outputs,
-            values=brought, called="the law of layers",
+            values=numbers, called="the law of layers",
             title="W = E.A.E/2 - E.B.kappa + kappa.D.kappa/2 + N.E - M.kappa",
         )  # fmt: skip
         return [(law, flat)]
@@ -471,20 +473,20 @@ def through(flat: Rule, layers: Layers, kind: LayerGroup, count: int) -> Rule:
         c, s = map(float, cosines(angle))
         rows += [[(low + high) / 2.0 + (high - low) / 2.0 * at, c, s] for at in x]
         weights += [(high - low) / 2.0 * part for part in w]
-    made = replace(
+    rule = replace(
         flat,
         name=f"{'x'.join(flat.name.split('x')[:2])}x{count} in each layer",
         section_symbols=("zeta", *ANGLE),
         section_points=np.array(rows),
         section_weights=np.array(weights),
     )
-    return _brought(made, f"layer{kind.numbers[0] + 1}", kind, "zeta")
+    return _brought(rule, f"layer{kind.numbers[0] + 1}", kind, "zeta")
 
 
 def _brought(rule: Rule, name: str, kind: LayerGroup, *columns: str) -> Rule:
     """Return a rule that brings along what its section knows of a kind of layers."""
     columns = ("weight", *columns, *(ANGLE if kind.turns else ()))
-    return replace(rule, given={column: f"{name}_{column}" for column in columns})
+    return replace(rule, uniform_columns={column: f"{name}_{column}" for column in columns})
 
 
 def layered_inertia(element: Element, layers: Layers, fields: Collection[str], rule: Rule) -> Laws:
@@ -506,10 +508,10 @@ def layered_inertia(element: Element, layers: Layers, fields: Collection[str], r
             title=f"T = ({mass}) thickness v . v/2",
         )  # fmt: skip
         return [(law, rule)]
-    made: Laws = []
+    laws: Laws = []
     for rho, numbers in layers.densities().items():
         title = f"T = {rho} v . v/2"
         law = build_law(f"inertia_{rho}", base, real(rho) * squared, kinds=kinds, title=title)
-        whole = replace(layers.kinds[0], turns=False, numbers=numbers)
-        made.append((law, through(rule, layers, whole, MASS_POINTS)))
-    return made
+        one_layer = replace(layers.kinds[0], turns=False, numbers=numbers)
+        laws.append((law, through(rule, layers, one_layer, MASS_POINTS)))
+    return laws

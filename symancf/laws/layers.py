@@ -144,8 +144,8 @@ class Layers(OwnAttributes):
         resultants: bool = True,
         offset: float = 0.0,
     ) -> None:
-        asked: object = layers
-        if not isinstance(asked, list | tuple):
+        value: object = layers
+        if not isinstance(value, list | tuple):
             raise ParameterError(
                 f"Layers({label(layers)}): give a list of (law, thickness, angle)",
                 asked="layers",
@@ -176,43 +176,43 @@ class Layers(OwnAttributes):
         self._declare()
 
     def __repr__(self) -> str:
-        told = ", ".join(map(str, self.layers))
+        text = ", ".join(map(str, self.layers))
         offset = f", offset {self.offset:g}" if self.offset else ""
-        return f"<layers: {told}{offset}>"
+        return f"<layers: {text}{offset}>"
 
     def __call__(self, *quantities: sp.Expr, **parameters: sp.Expr) -> dict[str, sp.Expr]:
         """Return the mean energy per volume by kinds of layers, each in axes of its own.
 
         For people: plates integrate it layer by layer.
         """
-        given = dict(zip(signature(self).quantities, quantities, strict=True))
-        found = {}
+        values = dict(zip(signature(self).quantities, quantities, strict=True))
+        energies = {}
         for kind in self.kinds:
-            asked = signature(kind.energy)
-            own = {p: parameters[p] for p in asked.parameters}
-            W = kind.energy(*(given[q] for q in asked.quantities), **own)
-            W = summed(asked.name, W)
-            name = f"{asked.name}_{kind.numbers[0] + 1}"
-            found[name] = sp.Float(self.moments(kind.numbers)[0] / 2.0, 6) * W
-        return found
+            arguments = signature(kind.energy)
+            own = {p: parameters[p] for p in arguments.parameters}
+            W = kind.energy(*(values[q] for q in arguments.quantities), **own)
+            W = summed(arguments.name, W)
+            name = f"{arguments.name}_{kind.numbers[0] + 1}"
+            energies[name] = sp.Float(self.moments(kind.numbers)[0] / 2.0, 6) * W
+        return energies
 
     def _kinds(self) -> tuple[LayerGroup, ...]:
         """Gather the layers that are alike."""
-        found: list[list[int]] = []
+        groups: list[list[int]] = []
         for k, layer in enumerate(self.layers):
-            for numbers in found:
+            for numbers in groups:
                 if _alike(self.layers[numbers[0]], layer):
                     numbers.append(k)
                     break
             else:
-                found.append([k])
-        made = []
-        for numbers in found:
+                groups.append([k])
+        kinds = []
+        for numbers in groups:
             first = self.layers[numbers[0]]
             rho = f"rho_{numbers[0] + 1}" if "rho" in first.parameters else "rho"
             energy = numbered(first.law, first.parameters, numbers[0] + 1)
-            made.append(LayerGroup(energy, has_axes(first.law), tuple(numbers), rho))
-        return tuple(made)
+            kinds.append(LayerGroup(energy, has_axes(first.law), tuple(numbers), rho))
+        return tuple(kinds)
 
     def _declare(self) -> None:
         """Say as a function does what it asks for, and what its parameters may be."""
@@ -236,15 +236,15 @@ class Layers(OwnAttributes):
     # ---- through the thickness ------------------------------------------------------------------
     def spans(self, numbers: Sequence[int], turns: bool) -> Array:
         """Return where layers begin and end, and their angles, (n, 3); neighbours alike are one."""
-        found: list[list[float]] = []
+        rows: list[list[float]] = []
         for k in numbers:
             low, high = float(self.edges[k]), float(self.edges[k + 1])
             angle = self.layers[k].angle if turns else 0.0
-            if found and found[-1][1] == low and found[-1][2] == angle:
-                found[-1][1] = high
+            if rows and rows[-1][1] == low and rows[-1][2] == angle:
+                rows[-1][1] = high
             else:
-                found.append([low, high, angle])
-        return np.array(found)
+                rows.append([low, high, angle])
+        return np.array(rows)
 
     def moments(self, numbers: Sequence[int]) -> tuple[float, float, float]:
         """Return the integrals of 1, zeta, zeta^2 over layers."""
@@ -264,10 +264,10 @@ class Layers(OwnAttributes):
 
     def angles(self, kind: LayerGroup) -> dict[float, tuple[int, ...]]:
         """Return the layers of a kind by their angles; all at 0 where these make no difference."""
-        found: dict[float, list[int]] = {}
+        by_angle: dict[float, list[int]] = {}
         for k in kind.numbers:
-            found.setdefault(self.layers[k].angle if kind.turns else 0.0, []).append(k)
-        return {angle: tuple(numbers) for angle, numbers in found.items()}
+            by_angle.setdefault(self.layers[k].angle if kind.turns else 0.0, []).append(k)
+        return {angle: tuple(numbers) for angle, numbers in by_angle.items()}
 
     def number(self, given: object) -> int:
         """Return the number (from 0) of a layer that is named by its place, from 1.
@@ -291,9 +291,9 @@ class Layers(OwnAttributes):
     def listed(self) -> str:
         """The numbers of the layers and what they are, in words."""
         most = 8
-        told = [f"{k} {layer}" for k, layer in enumerate(self.layers[:most], 1)]
+        texts = [f"{k} {layer}" for k, layer in enumerate(self.layers[:most], 1)]
         more = f" and {len(self.layers) - most} more" if len(self.layers) > most else ""
-        return f"layers 1 (below) to {len(self.layers)}: {', '.join(told)}{more}"
+        return f"layers 1 (below) to {len(self.layers)}: {', '.join(texts)}{more}"
 
     def height(self, number: int, place: float) -> float:
         """Return zeta at a place of a layer, -1 its lower and 1 its upper face."""
@@ -304,16 +304,16 @@ class Layers(OwnAttributes):
         """Return the kind of a layer."""
         return next(kind for kind in self.kinds if number in kind.numbers)
 
-    def known(self, number: int) -> dict[str, float]:
+    def angle_values(self, number: int) -> dict[str, float]:
         """Return what the points of a layer know: cosine and sine of its angle, by name."""
         return dict(zip(ANGLE, map(float, cosines(self.layers[number].angle)), strict=True))
 
     def densities(self) -> dict[str, tuple[int, ...]]:
         """Return the layers of each density, by its name."""
-        found: dict[str, list[int]] = {}
+        by_density: dict[str, list[int]] = {}
         for kind in self.kinds:
-            found.setdefault(kind.rho, []).extend(kind.numbers)
-        return {name: tuple(sorted(numbers)) for name, numbers in found.items()}
+            by_density.setdefault(kind.rho, []).extend(kind.numbers)
+        return {name: tuple(sorted(numbers)) for name, numbers in by_density.items()}
 
     def weighs(self, given: Mapping[str, object]) -> bool:
         """Whether the densities of all layers are given.
@@ -373,23 +373,23 @@ def _layer(number: int, given: object) -> Layer:
             f"{who} is made of layers: write them one by one", asked="layers", given="Layers"
         )
     law = law_of(law)
-    asked = signature(law)
-    require_plain(f"{who}: {asked.name}()", law, "layers cannot", memory=False)
+    arguments = signature(law)
+    require_plain(f"{who}: {arguments.name}()", law, "layers cannot", memory=False)
     if not isinstance(own, Mapping):
         raise ParameterError(
             f"{who}: parameters are a dict of names and values, not {label(own)}",
             asked="parameters",
             given=own,
         )
-    possible = (*asked.parameters, "rho")
-    require_parameters(f"{who}: {asked.name}()", (), own, optional=possible, exact=True)
+    possible = (*arguments.parameters, "rho")
+    require_parameters(f"{who}: {arguments.name}()", (), own, optional=possible, exact=True)
     return Layer(law, float(thickness), float(angle), dict(own))
 
 
 def summed(name: str, parts: object) -> sp.Expr:
     """Return an energy, or the sum of its named parts, as a SymPy scalar."""
-    given = [*parts.values()] if isinstance(parts, Mapping) else [parts]
-    return sp.Add(*(as_expression(f"{name}()", name, part) for part in given))
+    parts_of_sum = [*parts.values()] if isinstance(parts, Mapping) else [parts]
+    return sp.Add(*(as_expression(f"{name}()", name, part) for part in parts_of_sum))
 
 
 def _alike(a: Layer, b: Layer) -> bool:
@@ -404,16 +404,18 @@ def _alike(a: Layer, b: Layer) -> bool:
 @by_call
 def numbered(law: Energy, own: Mapping[str, Value], number: int) -> Energy:
     """Return a law whose parameters `own` have a number: ``E_2``, with these values as defaults."""
-    asked = signature(law)
-    names = {p: f"{p}_{number}" if p in own else p for p in asked.parameters}
+    arguments = signature(law)
+    names = {p: f"{p}_{number}" if p in own else p for p in arguments.parameters}
 
     def renamed(*quantities: sp.Expr, **parameters: sp.Expr) -> sp.Expr:
         return law(*quantities, **{p: parameters[name] for p, name in names.items()})
 
-    defaults = {**asked.defaults, **own}
-    renamed.__name__ = asked.name
+    defaults = {**arguments.defaults, **own}
+    renamed.__name__ = arguments.name
     renamed.__wrapped__ = law  # type: ignore[attr-defined]
-    taking(renamed, asked.quantities, {new: defaults.get(p, REQUIRED) for p, new in names.items()})
+    taking(
+        renamed, arguments.quantities, {new: defaults.get(p, REQUIRED) for p, new in names.items()}
+    )
     domains = {names[p]: d for p, d in domains_of(law).items() if p in names}
     renamed.domains = domains  # type: ignore[attr-defined]
     return renamed
@@ -447,8 +449,8 @@ def advice(energy: object, laws: Sequence[tuple[PointLaw, Rule]], quadrature: ob
     shares = (law for law, _ in laws if "k0_over_k" in map(str, dict(law.geometry)))
     mid = {law.name.removesuffix("_mid") for law in shares if law.name.endswith("_mid")}
     for kind in energy.kinds:
-        whole, first = energy.moments(kind.numbers)[:2]
-        leans = abs(first - energy.middle * whole) > 1e-9 * whole
+        area, first = energy.moments(kind.numbers)[:2]
+        leans = abs(first - energy.middle * area) > 1e-9 * area
         if leans and any(name.endswith(f"_{kind.numbers[0] + 1}") for name in mid):
             return LEANS
     return ""
@@ -471,30 +473,30 @@ def _jumps(laws: Sequence[tuple[PointLaw, Rule]]) -> bool:
 
 def has_axes(law: Energy) -> bool:
     """Whether a law changes where its solid is turned about axis 3, looked at in one state."""
-    asked = signature(law)
-    if not {*TENSORS} & {*asked.quantities}:
+    arguments = signature(law)
+    if not {*TENSORS} & {*arguments.quantities}:
         return False
     random = np.random.default_rng(7)
     H = 0.05 * random.standard_normal((3, 3))
     turn = random.uniform(0.3, 1.2)
     c, s = np.cos(turn), np.sin(turn)
     R: Array = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    names = [sp.Symbol(p, real=True) for p in asked.parameters]
+    names = [sp.Symbol(p, real=True) for p in arguments.parameters]
     numbers = 0.2 + 0.2 * random.random(len(names))
-    states = [_state(asked.quantities, F) for F in (np.eye(3) + H, R.T @ (np.eye(3) + H) @ R)]
+    states = [_state(arguments.quantities, F) for F in (np.eye(3) + H, R.T @ (np.eye(3) + H) @ R)]
     if any(state is None for state in states):
         return True
-    found = []
+    values = []
     for state in states:
-        W = law(*(state or ()), **dict(zip(asked.parameters, names, strict=True)))
-        W = summed(asked.name, W)
+        W = law(*(state or ()), **dict(zip(arguments.parameters, names, strict=True)))
+        W = summed(arguments.name, W)
         with np.errstate(all="ignore"):
-            found.append(float(numerical(names, branches(W), NUMPY)(*numbers)))
-    size = max(map(abs, found))
-    return not (math.isfinite(size) and abs(found[0] - found[1]) <= 1e-9 * size)
+            values.append(float(numerical(names, branches(W), NUMPY)(*numbers)))
+    size = max(map(abs, values))
+    return not (math.isfinite(size) and abs(values[0] - values[1]) <= 1e-9 * size)
 
 
-def _state(asked: Sequence[str], F: Array) -> list[sp.Basic] | None:
+def _state(arguments: Sequence[str], F: Array) -> list[sp.Basic] | None:
     """Return quantities of a solid with the deformation gradient F; None: one is not of a solid."""
     C = F.T @ F
     stretches = np.sqrt(np.linalg.eigvalsh(C))[::-1]
@@ -508,4 +510,4 @@ def _state(asked: Sequence[str], F: Array) -> list[sp.Basic] | None:
         "H": sp.Matrix(F - np.eye(3)),
         **{f"lambda{k}": sp.Float(x) for k, x in enumerate(stretches, 1)},
     }
-    return [values[q] for q in asked] if {*asked} <= {*values} else None
+    return [values[q] for q in arguments] if {*arguments} <= {*values} else None

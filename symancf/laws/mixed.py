@@ -103,11 +103,11 @@ class PressureField:
         own = {PRESSURE.name, SCALE.name, AREA.name, *self.names}
         return frozenset(own.union(FRAME, (s.name for s in _S)))
 
-    def domains(self, given: Mapping[str, Domain]) -> Mapping[str, Domain]:
+    def domains(self, domains: Mapping[str, Domain]) -> Mapping[str, Domain]:
         """Return the domains of parameters with the ends at which the body is incompressible."""
-        ends = {n: given[n] for n in self.limits if n in given}
+        ends = {n: domains[n] for n in self.limits if n in domains}
         closed = {n: replace(d, closed=(d.closed[0], True)) for n, d in ends.items()}
-        return {**given, **closed}
+        return {**domains, **closed}
 
     @property
     def functions(self) -> tuple[sp.Expr, ...]:
@@ -118,12 +118,13 @@ class PressureField:
         return (first, *_S)
 
 
-def mixed(called: EnergyCall, pressure: PressureField, *, held: bool = False) -> EnergyCall:
+def mixed(called: EnergyCall, pressure: PressureField, *, frozen: bool = False) -> EnergyCall:
     """Return an energy as one of displacement and pressure.
 
     Parameters
     ----------
-    held : the values of the pressure, in Pa, are parameters where they are unknowns of the system.
+    frozen : the values of the pressure, in Pa, are parameters where they are unknowns of the
+        system.
 
     Raises
     ------
@@ -137,7 +138,7 @@ def mixed(called: EnergyCall, pressure: PressureField, *, held: bool = False) ->
     local, shared, kinematics = called.local, called.shared, called.kinematics
     unknowns = [real(name) for name in pressure.names]
     p = sp.Add(*(psi * x for psi, x in zip(pressure.functions, unknowns, strict=True)))
-    if pressure.of_system and not held:
+    if pressure.of_system and not frozen:
         p = SCALE / AREA * p
         jets = scalar_jets(pressure.count)
         pairs = zip(unknowns, chain(*map(unknown, jets)), strict=False)

@@ -27,7 +27,7 @@ class EnergyCall:
     signature : what it asked for.
     kinematics : what the element offers.
     parts : the named parts; an energy without parts is ``{"": W}``.
-    named : scalars that its body gives a name, in order.
+    scalars : scalars that its body gives a name, in order.
     values : what is remembered at the end of a step, and unknowns, by the function's names.
     history : what its points remember.
     stored : energy in the state at the end of a step, of an energy with memory.
@@ -38,7 +38,7 @@ class EnergyCall:
     signature: Signature
     kinematics: Kinematics
     parts: Mapping[str, sp.Expr]
-    named: Mapping[str, sp.Expr]
+    scalars: Mapping[str, sp.Expr]
     values: Mapping[str, sp.Expr | sp.Matrix]
     history: tuple[HistoryVariable, ...] = ()
     stored: sp.Expr | None = None

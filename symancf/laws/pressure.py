@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
 
 Laws = list[tuple[PointLaw, Rule]]
-Form = Literal["pressure", "potential", "gas"]
+PressureLaw = Literal["pressure", "potential", "gas"]
 
 EDGE_POINTS = 4  # Gauss points per edge: (c - o) . ((r - o) x r') has degree 5 on cubic edges
 
@@ -97,11 +97,11 @@ class _SurfacePoint:
         """Return the law of an energy or of forces: with the lets that it needs."""
         results = [energy] if energy is not None else [*(work or {}), *(work or {}).values()]
         used = closure({s for e in results for s in e.free_symbols}, self.lets)
-        kept = tuple((s, e) for s, e in self.lets.items() if s in used)
+        needed = tuple((s, e) for s, e in self.lets.items() if s in used)
         symbols = used.union(*(e.free_symbols for _, e in self.geometry))
-        symbols -= {s for s, _ in (*kept, *self.geometry)}
-        known = ("xi", "eta", "zeta", *jets)
-        symbols -= {s for jet in known for s in (*unknown(jet), *reference(jet))}
+        symbols -= {s for s, _ in (*needed, *self.geometry)}
+        names = ("xi", "eta", "zeta", *jets)
+        symbols -= {s for jet in names for s in (*unknown(jet), *reference(jet))}
         kinds: Kinds = {
             **dict.fromkeys(("sense", "offset", "share"), "cell"),
             **kinds_of(fields),
@@ -111,7 +111,7 @@ class _SurfacePoint:
             unknowns=tuple(s for jet in jets for s in unknown(jet)),
             jets=jets,
             geometry=tuple(self.geometry),
-            lets=kept,
+            lets=needed,
             energy=energy,
             work=work,
             measure=measure,
@@ -158,7 +158,7 @@ def dead_load_laws(element: Element, *, of_place: bool = False) -> Laws:
 
 
 def surface_laws(
-    element: Element, form: Form, *, offset: bool = False, fields: Collection[str] = ()
+    element: Element, form: PressureLaw, *, offset: bool = False, fields: Collection[str] = ()
 ) -> Laws:
     """Return the law of a pressure on the cells of a surface, or of the volume that they bound.
 
@@ -207,7 +207,7 @@ def surface_laws(
 
 
 def lid_laws(
-    element: Element, form: Form, *, offset: bool = False, fields: Collection[str] = ()
+    element: Element, form: PressureLaw, *, offset: bool = False, fields: Collection[str] = ()
 ) -> Laws:
     r"""Return the laws of a lid at an edge of its rim, the first edge of the cell.
 
@@ -251,7 +251,7 @@ def lid_laws(
 ORIGIN = vector((real("o1"), real("o2"), real("o3")))
 
 
-def _pressure(form: Form, before: int) -> tuple[sp.Expr, tuple[str, ...]]:
+def _pressure(form: PressureLaw, before: int) -> tuple[sp.Expr, tuple[str, ...]]:
     """Return the pressure, and the jet of the scalar that it is, behind `before` others."""
     if form != "gas":
         return real("p"), ()

@@ -50,8 +50,8 @@ def pressure_of(
     if not among(asked, degrees):
         has = " or ".join(map(repr, degrees))
         if not degrees:
-            found = [x for x in vars(elements).values() if isinstance(x, type(element))]
-            has = f"none, {' and '.join(x.name for x in found if x.pressures)} have"
+            elements_of_kind = [x for x in vars(elements).values() if isinstance(x, type(element))]
+            has = f"none, {' and '.join(x.name for x in elements_of_kind if x.pressures)} have"
         raise KinematicsError(
             f"pressure={asked!r} is not possible on {element.name}; it has {has}",
             asked="pressure",
@@ -92,5 +92,5 @@ def _limit(compliance: sp.Expr, values: Mapping[str, Value]) -> tuple[bool, dict
     if not names or len(plain) < len(names) or -math.inf in plain.values():
         return compliance == 0, plain
     with np.errstate(all="ignore"):
-        made = numerical([real(n) for n in names], compliance, "numpy")
-        return bool(made(*map(np.float64, plain.values())) == 0.0), plain
+        function = numerical([real(n) for n in names], compliance, "numpy")
+        return bool(function(*map(np.float64, plain.values())) == 0.0), plain

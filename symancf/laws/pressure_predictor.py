@@ -59,6 +59,6 @@ def stiffness_ratio(called: EnergyCall, values: Mapping[str, Value]) -> float:
     kappa = bulk_modulus(kinematics, parts.pop(PART))
     mu = shear_modulus(kinematics, sp.Add(*parts.values()))
     numbers = {n: v.value if isinstance(v, Parameter) else v for n, v in values.items()}
-    known = {real(n): float(v) for n, v in numbers.items() if isinstance(v, int | float)}
-    ratio = (kappa / mu).subs(known)
+    constants = {real(n): float(v) for n, v in numbers.items() if isinstance(v, int | float)}
+    ratio = (kappa / mu).subs(constants)
     return float(ratio) if ratio.is_number and ratio.is_finite else 0.0

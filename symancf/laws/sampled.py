@@ -96,16 +96,16 @@ def stresses(kinematics: Kinematics, energy: sp.Expr) -> dict[str, Quantity]:
     the nodes. Cables: :math:`N = \partial W/\partial \lambda` and
     :math:`M = \partial W/\partial \kappa`.
     """
-    found = {"W": Quantity(energy, f"energy density [{kinematics.unit}]")}
+    quantities = {"W": Quantity(energy, f"energy density [{kinematics.unit}]")}
     offered = kinematics.quantities
     if "F" in offered:
-        return found | _solid(kinematics)
+        return quantities | _solid(kinematics)
     lets = {s.name for s, _ in kinematics.lets}
     if "kappa1" in offered:
         return _rod()
     if "E_gl" in offered:
-        return found | _plate(lets)
-    return found | _cable(kinematics, lets) if "epsilon" in offered else found
+        return quantities | _plate(lets)
+    return quantities | _cable(kinematics, lets) if "epsilon" in offered else quantities
 
 
 def _solid(kinematics: Kinematics) -> dict[str, Quantity]:
@@ -116,7 +116,7 @@ def _solid(kinematics: Kinematics) -> dict[str, Quantity]:
     P = matrix("H").applyfunc(force_on)
     cauchy = Quantity(P * F.T / J, "Cauchy stress P F^T/J, 3x3 [Pa]")
     inverse = (sp.eye(3) + matrix("cofF_m1_")).T / J
-    found = {
+    quantities = {
         "P": Quantity(P, "first Piola-Kirchhoff stress dW/dF, 3x3 [Pa]"),
         "S": Quantity(inverse * P, "second Piola-Kirchhoff stress F^-1 P, 3x3 [Pa]"),
         "cauchy": cauchy,
@@ -126,8 +126,8 @@ def _solid(kinematics: Kinematics) -> dict[str, Quantity]:
     if "thickness" in kinematics.section:
         d = F * vector(reference("zeta"))
         present = real("thickness") * sp.sqrt(dot(d, d))
-        found["thickness"] = Quantity(present, "present thickness h |d| [m]")
-    return found
+        quantities["thickness"] = Quantity(present, "present thickness h |d| [m]")
+    return quantities
 
 
 def _plate(lets: Iterable[str]) -> dict[str, Quantity]:
@@ -263,12 +263,12 @@ def sampled_fields(
     )
     outputs: dict[str, sp.Expr] = {}
     names, shapes = {}, {}
-    for k, (field, asked) in enumerate(fields.items()):
-        for name in _names(asked):
+    for k, (field, function) in enumerate(fields.items()):
+        for name in _names(function):
             if name in refused:
                 why, data = refused[name]
                 raise KinematicsError(f"field {field!r}: {name!r} {why}", asked=name, **data)
-        value = _value(field, asked, offered, parameters, element.name)
+        value = _value(field, function, offered, parameters, element.name)
         components = list(value) if isinstance(value, sp.MatrixBase) else [value]
         must = "a field is a scalar of SymPy, or a matrix of scalars"
         for e in components:
@@ -297,7 +297,9 @@ def _offered(
             refused = dict.fromkeys(OF_LAYERS, (f"{why}{energy.listed}", numbers))
         of_energy = _of_layer(element, energy, layer, resultant)
         return {**element.kinematics().quantities, **of_energy}, refused
-    called = evaluate_energy(element, energy, given=None, pressure=pressure, held=True, **options)
+    called = evaluate_energy(
+        element, energy, values=None, pressure=pressure, frozen=True, **options
+    )
     density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
     of_energy, of_law = stresses(called.kinematics, density), _own(energy, called)
     offered = {**called.kinematics.quantities, **of_energy, **of_law}
@@ -332,7 +334,10 @@ def _of_layer(
         return {name: q for name, q in of_solid.items() if not _stressed(q)}
     kind = layers.kind_of(number or 0)
     called, kinematics = layer_called(element, layers, kind)
-    found = {"W": Quantity(sp.Add(*called.parts.values()), "energy density [J/m^3]"), **of_solid}
+    quantities = {
+        "W": Quantity(sp.Add(*called.parts.values()), "energy density [J/m^3]"),
+        **of_solid,
+    }
     E = kinematics.quantities["E_gl"].value
     if thick:
         if kind.turns:
@@ -340,19 +345,23 @@ def _of_layer(
                 3, 3, lambda i, k: real(f"layer_{('first', 'second', 'normal')[k]}{i + 1}")
             )
             S = Q.T * of_solid["S"].value * Q
-            found["S_layer"] = Quantity(S, "second Piola-Kirchhoff stress, axes of the layer [Pa]")
-            found["E_layer"] = Quantity(E, "Green-Lagrange strain in the axes of the layer [-]")
-        return found
+            quantities["S_layer"] = Quantity(
+                S, "second Piola-Kirchhoff stress, axes of the layer [Pa]"
+            )
+            quantities["E_layer"] = Quantity(
+                E, "Green-Lagrange strain in the axes of the layer [-]"
+            )
+        return quantities
     n = {ik: force_on(E[ik]) for ik in ((0, 0), (0, 1), (1, 1))}
     S = sp.Matrix([[n[0, 0], n[0, 1] / 2], [n[0, 1] / 2, n[1, 1]]])
-    whole = sp.diag(S, 0)
+    stress = sp.diag(S, 0)
     c, s = (real("layer_c"), real("layer_s")) if kind.turns else (sp.S.One, sp.S.Zero)
     turn = _frame() * sp.Matrix([[c, -s], [s, c]])
-    return found | {
+    return quantities | {
         "E_layer": Quantity(E, "Green-Lagrange strain in the axes of the layer [-]"),
-        "S_layer": Quantity(whole, "second Piola-Kirchhoff stress, axes of the layer [Pa]"),
+        "S_layer": Quantity(stress, "second Piola-Kirchhoff stress, axes of the layer [Pa]"),
         "S": Quantity(turn * S * turn.T, "second Piola-Kirchhoff stress, 3x3 in global axes [Pa]"),
-        "von_mises": Quantity(von_mises(whole), "von Mises stress of S [Pa]"),
+        "von_mises": Quantity(von_mises(stress), "von Mises stress of S [Pa]"),
     }
 
 
@@ -363,26 +372,26 @@ def _stressed(q: Quantity) -> bool:
 def _own(energy: Energy, called: EnergyCall) -> dict[str, Quantity]:
     """Return what a law has of its own: memory at the end of the step, unknowns."""
     unknowns = declared_local(energy)
-    found: dict[str, Quantity] = {}
+    quantities: dict[str, Quantity] = {}
     for name, value in called.values.items():
         meaning = "remembered at the end of the step"
         if name == PRESSURE.name:
             meaning = "pressure p, positive in tension [Pa]"
         elif unknowns is not None and name in unknowns.start:
             meaning = f"unknown of each {unknowns.per}"
-        found[name] = Quantity(value, meaning)
+        quantities[name] = Quantity(value, meaning)
     for m in called.history:
         if m.total:  # remembered is the integral over the point's part of the cell
             meaning = f"energy dissipated since the beginning [{called.kinematics.unit}]"
-            found[m.name] = Quantity(m.symbol / called.kinematics.measure + m.update, meaning)
-    return found
+            quantities[m.name] = Quantity(m.symbol / called.kinematics.measure + m.update, meaning)
+    return quantities
 
 
-def _names(asked: object) -> tuple[str, ...]:
+def _names(function: object) -> tuple[str, ...]:
     """Return the names of the quantities that a field asks for."""
-    if isinstance(asked, str):
-        return (asked,)
-    return signature(asked).quantities if callable(asked) else ()
+    if isinstance(function, str):
+        return (function,)
+    return signature(function).quantities if callable(function) else ()
 
 
 def _value(
@@ -414,10 +423,10 @@ def _value(
     wanted, what = signature(asked), f"field {field!r}"
     require_quantities(what, wanted, offered, where)
     require_parameters(what, wanted.required, parameters)
-    given = {p: parameters[p] for p in wanted.parameters if p in parameters}
+    own_parameters = {p: parameters[p] for p in wanted.parameters if p in parameters}
     values = [offered[q].value for q in wanted.quantities]
-    found = call_symbolic(what, asked, values, given, field)
-    return as_expression(what, field, found)
+    result = call_symbolic(what, asked, values, own_parameters, field)
+    return as_expression(what, field, result)
 
 
 def _shape(value: object) -> tuple[int, ...]:
@@ -435,11 +444,11 @@ def at_points(law: PointLaw) -> PointLaw:
     beginning of the step.
     """
     own: list[Local | HistoryVariable] = [*law.history, *(law.local if law.shared else ())]
-    given = (*law.parameters, *(KernelParameter(x.symbol, "cell") for x in own))
+    arguments = (*law.parameters, *(KernelParameter(x.symbol, "cell") for x in own))
     modes = ((s, sp.Add(*(x * c for x, c in row.items()))) for s, row in law.modes)
     law = replace(
         law,
-        parameters=given,
+        parameters=arguments,
         history=(),
         stored=None,
         local=() if law.shared else law.local,
@@ -453,8 +462,8 @@ def at_points(law: PointLaw) -> PointLaw:
     expressions += chain(*(row.values() for _, row in law.inner))
     used = set().union(*(symbolic(e).free_symbols for e in expressions))
     symbols = (*law.unknowns, *defined, *dict(law.inner), *(x.symbol for x in law.local))
-    known = {x.name for x in (*law.parameters, *symbols)}
-    more = sorted({s.name for s in used} - known)
+    names = {x.name for x in (*law.parameters, *symbols)}
+    more = sorted({s.name for s in used} - names)
     return replace(
         law,
         jets=(),

@@ -60,7 +60,7 @@ def _pair(
     second = A.T * sp.Matrix([p.xreplace(still) for p in momentum])
     force = {s: f for s, f in zip(q, first - second, strict=True) if f != 0}
     energy = -T.xreplace(d)
-    known = {p.symbol: p for p in kinetic.parameters}
+    by_symbol = {p.symbol: p for p in kinetic.parameters}
 
     def parameters(*expressions: sp.Expr) -> tuple[KernelParameter, ...]:
         used = set().union(*(e.free_symbols for e in expressions)) - {*q, *v}
@@ -68,7 +68,7 @@ def _pair(
         turning = [KernelParameter(real(s)) for s in (*OMEGA, *ABOUT) if real(s) in used]
         places = {s for s in used if s.name.startswith("place")}
         cells = [KernelParameter(s, "cell") for s in sorted(places, key=str)]
-        return (*turning, *cells, *(known[s] for s in known if s in used))
+        return (*turning, *cells, *(by_symbol[s] for s in by_symbol if s in used))
 
     centrifugal = replace(
         kinetic,
@@ -85,11 +85,13 @@ def _pair(
         title="Coriolis's forces, (M A - A^T M) v",
     )
     if own:  # rates are unknowns of a law of points, and on cells follow from the jets
-        given = parameters(*force.values())
-        return centrifugal, replace(coriolis, unknowns=(*q, *v), parameters=given)
+        own_parameters = parameters(*force.values())
+        return centrifugal, replace(coriolis, unknowns=(*q, *v), parameters=own_parameters)
     lets = tuple((a, rate(s)) for a, s in zip(v, q, strict=True))
-    given = (KernelParameter(real(RATE_FACTOR)), *parameters(*force.values()))
-    return centrifugal, replace(coriolis, lets=(*kinetic.lets, *lets), rates=True, parameters=given)
+    own_parameters = (KernelParameter(real(RATE_FACTOR)), *parameters(*force.values()))
+    return centrifugal, replace(
+        coriolis, lets=(*kinetic.lets, *lets), rates=True, parameters=own_parameters
+    )
 
 
 def turning_laws(

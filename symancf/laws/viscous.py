@@ -114,10 +114,10 @@ def homogeneous(law: Viscous) -> Viscous:
     ) -> Mapping[str, Value]:
         return law(*quantities, A=A, I=A * EI / EA, **others)
 
-    asked = arguments_of(law)
-    parameters = (*(p for p in asked.keywords if p != "I"), "EA", "EI")
+    arguments = arguments_of(law)
+    parameters = (*(p for p in arguments.keywords if p != "I"), "EA", "EI")
     of_section.__name__ = f"homogeneous_{law.__name__}"
-    taking(of_section, asked.positional, dict.fromkeys(parameters, REQUIRED))
+    taking(of_section, arguments.positional, dict.fromkeys(parameters, REQUIRED))
     return of_section
 
 
@@ -136,15 +136,15 @@ def viscous_law(
     KinematicsError : it asks for, or returns a stress of, what the element does not offer.
     """
     values = _offered(kinematics)
-    asked, parameters = _arguments(function, values)
-    rated = [n.removesuffix(RATE) for n in asked if n.endswith(RATE)]
+    arguments_of_law, parameters = _arguments(function, values)
+    rated = [n.removesuffix(RATE) for n in arguments_of_law if n.endswith(RATE)]
     rate_of = _rates(rated, values)
-    known = values | {f"{q}{RATE}": _map(values[q], rate_of.__getitem__) for q in rated}
-    arguments = [known[n] for n in asked]
+    symbols_by_name = values | {f"{q}{RATE}": _map(values[q], rate_of.__getitem__) for q in rated}
+    arguments = [symbols_by_name[n] for n in arguments_of_law]
     symbols = {p: real(p) for p in parameters}
     stresses = _stresses(function, rated, values, arguments, symbols)
     stress_lets, work = _work(stresses, values)
-    used = _symbols((values[n.removesuffix(RATE)] for n in asked), kinematics)
+    used = _symbols((values[n.removesuffix(RATE)] for n in arguments_of_law), kinematics)
     return PointLaw(
         name=name,
         unknowns=tuple(s for jet in kinematics.jets for s in unknown(jet)),
@@ -206,12 +206,14 @@ def _stresses(
     """Return what a law returns: a stress for each quantity whose rate it asks for."""
     stresses = call_symbolic(f"{function.__name__}()", function, arguments, parameters)
     if isinstance(stresses, Mapping) and set(stresses) == set(rated):
-        given = sp.Tuple(*arguments, *parameters.values()).free_symbols
-        return {q: _stress(function.__name__, q, s, values[q], given) for q, s in stresses.items()}
-    named = ", ".join(stresses) if isinstance(stresses, Mapping) else label(stresses)
+        symbols = sp.Tuple(*arguments, *parameters.values()).free_symbols
+        return {
+            q: _stress(function.__name__, q, s, values[q], symbols) for q, s in stresses.items()
+        }
+    returned = ", ".join(stresses) if isinstance(stresses, Mapping) else label(stresses)
     raise KinematicsError(
         f"{function.__name__}() must return a stress for each rate that it asks for: "
-        f"{', '.join(rated)}; it returned {named or 'none'}",
+        f"{', '.join(rated)}; it returned {returned or 'none'}",
         asked="stress",
         given=tuple(stresses) if isinstance(stresses, Mapping) else stresses,
         possible=rated,
@@ -219,14 +221,14 @@ def _stresses(
 
 
 def _stress(
-    name: str, quantity: str, given: object, conjugate: Value, known: set[sp.Symbol]
+    name: str, quantity: str, value: object, conjugate: Value, symbols: set[sp.Symbol]
 ) -> Value:
     """Return the stress of a quantity, of its shape and of known symbols alone."""
     what = f"the stress {quantity!r} of {name}()"
-    stress = as_expression(what, quantity, given)
+    stress = as_expression(what, quantity, value)
     require_shape(what, quantity, stress, conjugate)
     for e in _scalars(stress):
-        scalar(what, quantity, e, known)
+        scalar(what, quantity, e, symbols)
     return stress
 
 

@@ -90,7 +90,7 @@ class Mesh(Portable, Displayable):
         self.regions = self._count()
 
     def _count(self) -> dict[str, Region]:
-        pairs = [(name, kind) for name, held in self._members.items() for kind in held]
+        pairs = [(name, kind) for name, members in self._members.items() for kind in members]
         local = np.zeros(len(pairs), np.int64)
         for i, (name, kind) in enumerate(pairs):
             chosen = self._members[name][kind]
@@ -99,7 +99,7 @@ class Mesh(Portable, Displayable):
         sizes: dict[str, dict[str, int]] = {name: {} for name in self._members}
         for (name, kind), size in zip(pairs, total, strict=True):
             sizes[name][kind] = int(size)
-        return {name: Region(self, name, held) for name, held in sizes.items()}
+        return {name: Region(self, name, members) for name, members in sizes.items()}
 
     @classmethod
     @logged(EVENTS, "mesh")
@@ -149,7 +149,7 @@ class Mesh(Portable, Displayable):
         if path.suffix in (".h5", ".hdf5"):
             from .storage import read_slices
 
-            found = read_slices(path, comm)
+            slices = read_slices(path, comm)
         else:
             serial = None
             with together(comm):
@@ -157,12 +157,12 @@ class Mesh(Portable, Displayable):
                     from .reading import read_serial
 
                     serial = read_serial(path)
-            found = scatter(comm, serial)
+            slices = scatter(comm, serial)
         if order is not None:
             from .order import lowered, raised
 
-            found = lowered(comm, found) if order == 1 else raised(comm, found, path.name)
-        mesh = cls(comm, path.name, found)
+            slices = lowered(comm, slices) if order == 1 else raised(comm, slices, path.name)
+        mesh = cls(comm, path.name, slices)
         if check:
             mesh.check()
         return mesh
@@ -198,8 +198,8 @@ class Mesh(Portable, Displayable):
             if comm.rank == 0:
                 if points is None or cells is None:
                     raise MeshError("Mesh.from_arrays needs points and cells on rank 0")
-                given = {} if regions is None else regions
-                serial = SerialMesh.from_arrays(points, cells, given)
+                arrays = {} if regions is None else regions
+                serial = SerialMesh.from_arrays(points, cells, arrays)
         mesh = cls(comm, name, scatter(comm, serial))
         if check:
             mesh.check()
@@ -321,13 +321,13 @@ class Mesh(Portable, Displayable):
         from .select import Conditions, select
 
         with together(self.comm):
-            asked = Conditions.of(
+            conditions = Conditions.of(
                 self, name, where, dimension, within, normal, near, angle_deg, outer, labels
             )
-        found = select(self, asked)
-        self._members[name] = dict(found)
-        sizes = reduced(self.comm, np.array([len(n) for n in found.values()], np.int64))
-        self.regions[name] = Region(self, name, dict(zip(found, sizes.tolist(), strict=True)))
+        region = select(self, conditions)
+        self._members[name] = dict(region)
+        sizes = reduced(self.comm, np.array([len(n) for n in region.values()], np.int64))
+        self.regions[name] = Region(self, name, dict(zip(region, sizes.tolist(), strict=True)))
         return self.regions[name]
 
     def __getitem__(self, name: str | Region) -> Region:
@@ -383,16 +383,16 @@ class Mesh(Portable, Displayable):
 
     def fetch_points(self, ids: ArrayLike) -> Array:
         """Coordinates of any points, of the shape of `ids` and (3,) [m]. Collective."""
-        whole = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"
-        asked = np.asarray(ids) if whole else reals(ids)
+        are_integers = isinstance(ids, np.ndarray) and ids.dtype.kind in "iu"
+        numbers = np.asarray(ids) if are_integers else reals(ids)
         with together(self.comm):
-            if (not asked.size and not is_empty(ids)) or (asked != np.rint(asked)).any():
+            if (not numbers.size and not is_empty(ids)) or (numbers != np.rint(numbers)).any():
                 raise MeshError(
                     f"{self.name}: numbers of points are whole; asked for {label(ids)}",
                     asked="ids",
                     given=ids,
                 )
-            ids = asked.astype(np.int64)
+            ids = numbers.astype(np.int64)
             if ids.size and (ids.min() < 0 or ids.max() >= self.n_points):
                 outside = int(ids[(ids < 0) | (ids >= self.n_points)][0])
                 raise MeshError(
@@ -455,8 +455,8 @@ class Mesh(Portable, Displayable):
         """Return the regions."""
         rows = [("region", "dim", "cells")]
         for region in self:
-            held = ", ".join(f"{n} {kind}" for kind, n in region.sizes.items())
-            rows.append((region.name, str(region.dim), held or "none"))
+            text = ", ".join(f"{n} {kind}" for kind, n in region.sizes.items())
+            rows.append((region.name, str(region.dim), text or "none"))
         return rows
 
     def __str__(self) -> str:

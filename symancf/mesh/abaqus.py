@@ -125,8 +125,8 @@ class Regions:
         """
         if place == len(self.scopes) - 1:
             return name
-        taken = any(key in held for held in self.scopes[-1].sets.values())
-        alone = len(self.scopes) == 2 and not taken
+        in_use = any(key in sets for sets in self.scopes[-1].sets.values())
+        alone = len(self.scopes) == 2 and not in_use
         return name if alone else f"{self.scopes[place].name}.{name}"
 
     def add_sets(self) -> None:
@@ -138,29 +138,29 @@ class Regions:
         for place, scope in enumerate(self.scopes):
             for key, chosen in scope.sets["ELSET"].items():
                 numbers = self.numbering.numbers("ELSET", place, key)
-                held = self.numbering.by_kind(numbers)
-                if len(numbers) and not held:
+                cells = self.numbering.by_kind(numbers)
+                if len(numbers) and not cells:
                     self.empty.append(chosen.name)
                 name = self.title(place, key, chosen.name)
-                if held and (place, key) in points:
-                    name = self._beside_nodes(name, held, points, (place, key))
-                for kind, rows in held.items():
+                if cells and (place, key) in points:
+                    name = self._beside_nodes(name, cells, points, (place, key))
+                for kind, rows in cells.items():
                     self.mesh.add_to_region(name, kind, rows)
-        for (place, key), found in points.items():
-            if len(found):
+        for (place, key), nodes in points.items():
+            if len(nodes):
                 name = self.title(place, key, self.scopes[place].sets["NSET"][key].name)
-                rows = self.mesh.append("vertex", found.reshape(-1, 1))
+                rows = self.mesh.append("vertex", nodes.reshape(-1, 1))
                 self.mesh.add_to_region(name, "vertex", rows)
 
     def _beside_nodes(
         self,
         name: str,
-        held: dict[str, Ints],
+        cells: dict[str, Ints],
         points: dict[tuple[int, str], Ints],
         key: tuple[int, str],
     ) -> str:
         """Return the name of a set of elements where one of nodes has it, too."""
-        used = joined([self.mesh.cells[kind][rows].ravel() for kind, rows in held.items()])
+        used = joined([self.mesh.cells[kind][rows].ravel() for kind, rows in cells.items()])
         if np.array_equal(np.unique(used), points[key]):
             del points[key]  # the set of a part of the geometry
             return name
@@ -172,11 +172,11 @@ class Regions:
     def add_instances(self) -> None:
         """Make a region of the cells of each of several instances."""
         for place, scope in enumerate(self.scopes[:-1]):
-            held = self.numbering.by_kind(np.sort(self.numbering.elements[place].numbers))
-            top = max(map(dimension, held), default=0)
+            cells = self.numbering.by_kind(np.sort(self.numbering.elements[place].numbers))
+            top = max(map(dimension, cells), default=0)
             if len(self.scopes) == 2 or scope.name in self.mesh.members:
                 continue
-            for kind, rows in held.items():
+            for kind, rows in cells.items():
                 if dimension(kind) == top:
                     self.mesh.add_to_region(scope.name, kind, rows)
 
@@ -185,8 +185,8 @@ class Regions:
         for place, scope in enumerate(self.scopes):
             for key, surface in scope.sets["SURFACE"].items():
                 title = self.title(place, key, surface.name)
-                if held := self._sides(place, surface):
-                    self._add_surface(title, held)
+                if sides := self._sides(place, surface):
+                    self._add_surface(title, sides)
 
     def _sides(self, place: int, surface: Set) -> dict[str, Ints]:
         """Return the nodes of the sides of a surface, by type.
@@ -195,15 +195,15 @@ class Regions:
         ------
         MeshError
         """
-        found: dict[str, list[Ints]] = {}
-        lost = False
+        rows_by_side: dict[str, list[Ints]] = {}
+        incomplete = False
         for entry in surface.entries:
             if surface.of == "NODE":
                 nodes = self.numbering.of_entry("NSET", place, surface, entry)
-                found.setdefault("vertex", []).append(nodes.reshape(-1, 1))
+                rows_by_side.setdefault("vertex", []).append(nodes.reshape(-1, 1))
                 continue
             numbers = self.numbering.of_entry("ELSET", place, surface, entry)
-            lost |= bool((self.numbering.kind_of[numbers] < 0).any())
+            incomplete |= bool((self.numbering.kind_of[numbers] < 0).any())
             for kind, rows in self.numbering.by_kind(numbers).items():
                 try:
                     faces = self.faces.of(kind, rows, entry.face)
@@ -211,16 +211,16 @@ class Regions:
                     message = f"surface {surface.name!r}: {error}"
                     raise refuse(message, *entry.where, asked="face", given=entry.face) from None
                 for side, nodes in faces:
-                    found.setdefault(side, []).append(nodes)
+                    rows_by_side.setdefault(side, []).append(nodes)
             if entry.face == SHELL[1]:
                 warnings.warn(
                     f"{self.path.name}: surface {surface.name!r} is the side SNEG of shells; the "
                     "region holds the shells: load the side by body[...].face(-1)",
                     stacklevel=7,
                 )
-        held = {side: np.concatenate(rows) for side, rows in found.items()}
-        if not sum(len(rows) for rows in held.values()):
-            if lost:
+        sides = {side: np.concatenate(rows) for side, rows in rows_by_side.items()}
+        if not sum(len(rows) for rows in sides.values()):
+            if incomplete:
                 self.empty.append(surface.name)
                 return {}
             raise refuse(
@@ -229,13 +229,13 @@ class Regions:
                 asked="surface",
                 given=surface.name,
             )
-        return held
+        return sides
 
-    def _add_surface(self, name: str, held: dict[str, Ints]) -> None:
+    def _add_surface(self, name: str, sides: dict[str, Ints]) -> None:
         mesh = self.mesh
         same = next((n for n in mesh.members if n.upper() == name.upper()), None)
         if same is not None:
-            points = np.unique(np.concatenate([rows.ravel() for rows in held.values()]))
+            points = np.unique(np.concatenate([rows.ravel() for rows in sides.values()]))
             numbers = mesh.members[same].get("vertex", NONE)
             own = np.unique(mesh.cells["vertex"][numbers]) if len(numbers) else NONE
             if np.array_equal(own, points):
@@ -247,7 +247,7 @@ class Regions:
                     f"the surface is region {name!r}",
                     stacklevel=7,
                 )
-        for side, rows in held.items():
+        for side, rows in sides.items():
             before = len(mesh.cells.get(side, ()))
             mesh.add_to_region(name, side, mesh.append(side, rows))
             mesh.unite(side, before)
@@ -257,8 +257,8 @@ class Regions:
         many = Counter[str]()
         for scope in self.scopes:
             for block in filter(which, scope.elements):
-                many[block.given] += len(block.labels)
-        return ", ".join(f"{given} ({n})" for given, n in sorted(many.items()))
+                many[block.abaqus_type] += len(block.labels)
+        return ", ".join(f"{abaqus_type} ({n})" for abaqus_type, n in sorted(many.items()))
 
     def warn(self) -> None:
         """Say in a line each what is not read of elements, and which labels there are not."""
@@ -267,7 +267,7 @@ class Regions:
             if self.empty:
                 text += f"; nothing else is in {', '.join(map(repr, dict.fromkeys(self.empty)))}"
             warnings.warn(text, stacklevel=6)
-        if rigid := self.many(lambda block: is_rigid(block.given)):
+        if rigid := self.many(lambda block: is_rigid(block.abaqus_type)):
             warnings.warn(
                 f"{self.path.name}: rigid elements are read as cells like others: {rigid}",
                 stacklevel=6,

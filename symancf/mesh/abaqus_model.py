@@ -34,7 +34,7 @@ class Elements:
     are the beams with a node more, for their orientation.
     """
 
-    given: str
+    abaqus_type: str
     kind: str
     labels: Ints
     nodes: Ints
@@ -93,8 +93,8 @@ class ModelScope:
     def instance(self, name: str) -> ModelScope:
         """Return a part once more, under another name."""
         sets = {
-            kind: {key: replace(s, entries=list(s.entries)) for key, s in held.items()}
-            for kind, held in self.sets.items()
+            kind: {key: replace(s, entries=list(s.entries)) for key, s in by_name.items()}
+            for kind, by_name in self.sets.items()
         }
         return ModelScope(name, list(self.nodes), list(self.elements), sets)
 
@@ -186,8 +186,8 @@ class Model:
         except ValueError:  # ragged, or as Fortran writes them
             points = np.zeros((len(rows), 3))
             for k, (row, (line, _)) in enumerate(zip(rows, block.data, strict=True)):
-                found = _reals(block, line, row[1:4])
-                points[k, : len(found)] = found
+                coordinates = _reals(block, line, row[1:4])
+                points[k, : len(coordinates)] = coordinates
         points = np.pad(points.reshape(len(rows), 3 if not rows else -1), ((0, 0), (0, 3)))[:, :3]
         lines = [line for line, _ in block.data]
         self.scope.nodes.append(NodeBlock(labels, points, block.file, lines))
@@ -200,8 +200,8 @@ class Model:
             self.scope.set(kind, name).entries.append(entry)
 
     def _elements(self, block: KeywordBlock) -> None:
-        given = block.parameters.get("TYPE", "").upper()
-        if skipped(given):
+        abaqus_type = block.parameters.get("TYPE", "").upper()
+        if skipped(abaqus_type):
             heads = [
                 (line, text)
                 for k, (line, text) in enumerate(block.data)
@@ -209,42 +209,42 @@ class Model:
             ]
             words, nodes = [text.split(",")[0] for _, text in heads], np.empty((len(heads), 0), int)
             labels = _labels(replace(block, data=heads), words, "element")
-            own = Elements(given, "", labels, nodes, block.file, [line for line, _ in heads])
+            own = Elements(abaqus_type, "", labels, nodes, block.file, [line for line, _ in heads])
         else:
-            own = self._cells(block, given)
+            own = self._cells(block, abaqus_type)
         self.scope.elements.append(own)
         self._add_to_set("ELSET", block, own.labels)
 
-    def _cells(self, block: KeywordBlock, given: str) -> Elements:
+    def _cells(self, block: KeywordBlock, abaqus_type: str) -> Elements:
         """Return elements that are cells.
 
         Raises
         ------
         MeshError
         """
-        kind, order, beam = element_type(given)
+        kind, order, beam = element_type(abaqus_type)
         if not kind:
             raise block.refuse(
-                f"elements of type {given!r} are not read",
+                f"elements of type {abaqus_type!r} are not read",
                 asked="TYPE",
-                given=given,
+                given=abaqus_type,
                 possible=POSSIBLE,
             )
         rows, lines = _plain_rows(block, len(order) + 1), [line for line, _ in block.data]
         foreign, oriented = list[str](), 0
         if not rows:
-            rows, lines, foreign, oriented = _rows(block, given, len(order), beam)
+            rows, lines, foreign, oriented = _rows(block, abaqus_type, len(order), beam)
         try:
-            whole = np.array(rows, np.int64).reshape(len(rows), len(order) + 1)
+            table = np.array(rows, np.int64).reshape(len(rows), len(order) + 1)
         except OverflowError:
             for line, text in block.data:
                 [_label(block, line, word) for word in words_of(text)]
             raise
-        labels, nodes = whole[:, 0], whole[:, 1:][:, list(order)]
+        labels, nodes = table[:, 0], table[:, 1:][:, list(order)]
         _require_positive(block, labels, "element", lines)
         if not foreign:
             _require_positive(block, nodes.min(axis=1, initial=1), "node", lines)
-        return Elements(given, kind, labels, nodes, block.file, lines, foreign, oriented)
+        return Elements(abaqus_type, kind, labels, nodes, block.file, lines, foreign, oriented)
 
     def _sets(self, block: KeywordBlock) -> None:
         name = _name(block, block.keyword)
@@ -369,14 +369,14 @@ def _require_positive(block: KeywordBlock, labels: Ints, what: str, lines: list[
 
 def _records(block: KeywordBlock, length: int) -> list[tuple[int, list[str]]]:
     """Return line and words of each element; it goes on in further lines until it has all nodes."""
-    found: list[tuple[int, list[str]]] = []
+    records: list[tuple[int, list[str]]] = []
     for line, text in block.data:
         words = [word for word in words_of(text) if word]
-        if found and len(found[-1][1]) < length:
-            found[-1][1].extend(words)
+        if records and len(records[-1][1]) < length:
+            records[-1][1].extend(words)
         elif words:
-            found.append((line, words))
-    return found
+            records.append((line, words))
+    return records
 
 
 def _plain_rows(block: KeywordBlock, width: int) -> list[list[int]]:
@@ -391,7 +391,7 @@ def _plain_rows(block: KeywordBlock, width: int) -> list[list[int]]:
 
 
 def _rows(
-    block: KeywordBlock, given: str, count: int, beam: bool
+    block: KeywordBlock, abaqus_type: str, count: int, beam: bool
 ) -> tuple[list[list[int]], list[int], list[str], int]:
     """Return the numbers of elements as they may be written, and their lines.
 
@@ -409,7 +409,7 @@ def _rows(
             words.pop()
         if len(words) != count + 1:
             raise block.refuse(
-                f"elements of type {given} have a number and {count} nodes each; element "
+                f"elements of type {abaqus_type} have a number and {count} nodes each; element "
                 f"{words[0]} has {len(words) - 1} nodes",
                 line,
                 asked="nodes",

@@ -36,7 +36,7 @@ class AbaqusNumbering:
         self.kinds: list[str] = []
         self.kind_of, self.row_of = NONE, NONE
         self.missing: dict[str, int] = {}  # labels that GENERATE names and that are not given
-        self._known: dict[tuple[str, int, str], Ints] = {}
+        self._cache: dict[tuple[str, int, str], Ints] = {}
         self.mesh = self._points()
         self._cells()
 
@@ -47,14 +47,14 @@ class AbaqusNumbering:
         for scope in self.scopes:
             own, x = joined([n.labels for n in scope.nodes]), np.empty((0, 3))
             x = np.concatenate([x, *(n.points for n in scope.nodes)])
-            found, first, back = np.unique(own, return_index=True, return_inverse=True)
-            if len(found) < len(own):
+            unique, first, back = np.unique(own, return_index=True, return_inverse=True)
+            if len(unique) < len(own):
                 again = np.flatnonzero((x != x[first[back]]).any(axis=1))
                 if len(again):
                     raise self._require_once(scope, int(again[0]))
             order = np.sort(first)
             number = np.searchsorted(order, first) + sum(map(len, labels))
-            self.nodes.append(LabelTable(found, number))
+            self.nodes.append(LabelTable(unique, number))
             points.append(_moved(x[order], scope.motion))
             labels.append(own[order])
         return SerialMesh(np.concatenate(points), {}, point_labels=joined(labels))
@@ -82,7 +82,7 @@ class AbaqusNumbering:
         size: dict[str, int] = {}
         for place, scope in enumerate(self.scopes):
             every = joined([e.labels for e in scope.elements])
-            found, first, back = np.unique(every, return_index=True, return_inverse=True)
+            unique, first, back = np.unique(every, return_index=True, return_inverse=True)
             stay = np.zeros(len(every), bool)
             stay[first] = True
             if not stay.all():
@@ -105,7 +105,7 @@ class AbaqusNumbering:
                 kind_of.append(np.full(many, number))
                 count += many
             numbers = np.searchsorted(np.sort(first), first) + start
-            self.elements.append(LabelTable(found, numbers))
+            self.elements.append(LabelTable(unique, numbers))
         self.kind_of, self.row_of = joined(kind_of), joined(row_of)
         for kind, parts in rows.items():
             self.mesh.append(kind, np.concatenate(parts))
@@ -122,8 +122,8 @@ class AbaqusNumbering:
         for k in missing:
             row, node = int(k) // block.nodes.shape[1], int(block.nodes.ravel()[k])
             word = block.foreign[-1 - node] if node < 0 else str(node)
-            found = self._foreign(word) if node < 0 else None
-            if found is None:
+            point = self._foreign(word) if node < 0 else None
+            if point is None:
                 raise refuse(
                     f"element {block.labels[row]} names node {word}, which is not given",
                     block.file,
@@ -131,7 +131,7 @@ class AbaqusNumbering:
                     asked="node",
                     given=word if node < 0 else node,
                 )
-            numbers[k] = found
+            numbers[k] = point
         return numbers.reshape(block.nodes.shape)
 
     def _foreign(self, word: str) -> int | None:
@@ -139,15 +139,15 @@ class AbaqusNumbering:
         place, rest = self._instance(word)
         if place is None or (number := label(rest)) is None:
             return None
-        found, missing = self.nodes[place].find(np.array([number]))
-        return None if len(missing) else int(found[0])
+        point, missing = self.nodes[place].find(np.array([number]))
+        return None if len(missing) else int(point[0])
 
     def plane(self) -> dict[str, Ints]:
         """Return which cells of each type are plane continua."""
         plane: dict[str, list[Ints]] = {}
         for scope, table in zip(self.scopes, self.elements, strict=True):
             for block in scope.elements:
-                if block.kind and is_plane(block.given):
+                if block.kind and is_plane(block.abaqus_type):
                     numbers, _ = table.find(block.labels)
                     plane.setdefault(block.kind, []).append(self.row_of[numbers])
         return {kind: np.unique(joined(rows)) for kind, rows in plane.items()}
@@ -163,10 +163,10 @@ class AbaqusNumbering:
 
     def set_of(self, kind: str, place: int, name: str) -> tuple[int, str] | None:
         """Return the place and the key of the set of a name, as seen from a place."""
-        held = self.scopes[place].sets[kind]
-        if (key := key_of(name)) in held:
+        sets = self.scopes[place].sets[kind]
+        if (key := key_of(name)) in sets:
             return place, key
-        alike = [k for k in held if k.upper() == unquoted(name).upper()]
+        alike = [k for k in sets if k.upper() == unquoted(name).upper()]
         if len(alike) == 1:
             return place, alike[0]
         other, rest = self._instance(name)
@@ -184,13 +184,13 @@ class AbaqusNumbering:
         ------
         MeshError
         """
-        if (kind, place, key) not in self._known:
+        if (kind, place, key) not in self._cache:
             chosen = self.scopes[place].sets[kind][key]
-            found = [NONE]
+            parts = [NONE]
             for entry in chosen.entries:
-                found.append(self.of_entry(kind, place, chosen, entry, (*above, (place, key))))
-            self._known[kind, place, key] = np.unique(joined(found))
-        return self._known[kind, place, key]
+                parts.append(self.of_entry(kind, place, chosen, entry, (*above, (place, key))))
+            self._cache[kind, place, key] = np.unique(joined(parts))
+        return self._cache[kind, place, key]
 
     def of_entry(
         self,
@@ -235,15 +235,15 @@ class AbaqusNumbering:
     def _find(
         self, kind: str, place: int, who: str, entry: Entry, above: tuple[tuple[int, str], ...]
     ) -> Ints:
-        found = self._find_set(kind, place, entry.name, who, entry)
-        if found in above:
+        place_and_key = self._find_set(kind, place, entry.name, who, entry)
+        if place_and_key in above:
             raise refuse(
                 f"{who} names itself by {entry.name!r}",
                 *entry.where,
                 asked=kind,
                 given=entry.name,
             )
-        return self.numbers(kind, *found, above)
+        return self.numbers(kind, *place_and_key, above)
 
     def _find_set(
         self, kind: str, place: int, name: str, who: str, entry: Entry
@@ -254,8 +254,8 @@ class AbaqusNumbering:
         ------
         MeshError
         """
-        found = self.set_of(kind, place, name)
-        if found is None:
+        place_and_key = self.set_of(kind, place, name)
+        if place_and_key is None:
             possible = [s.name for s in self.scopes[place].sets[kind].values()]
             raise refuse(
                 f"{kind.lower()} {name!r} is named in {who} but not given."
@@ -265,7 +265,7 @@ class AbaqusNumbering:
                 given=name,
                 possible=possible,
             )
-        return found
+        return place_and_key
 
     def _of_labels(
         self, kind: str, place: int, labels: tuple[int, ...], who: str, entry: Entry
@@ -290,23 +290,23 @@ class AbaqusNumbering:
         low, high = min(first, last), max(first, last)
         left, right = np.searchsorted(table.labels, [low, high + 1])
         fits = (table.labels[left:right] - first) % step == 0
-        many, found = (last - first) // step + 1, table.numbers[left:right][fits]
-        if not len(found):
+        many, numbers = (last - first) // step + 1, table.numbers[left:right][fits]
+        if not len(numbers):
             raise refuse(
                 f"{who}: GENERATE names {WORDS[kind]}s {first} to {last}, of which none is given",
                 *entry.where,
                 asked=WORDS[kind],
                 given=(first, last, step),
             )
-        if len(found) < many:
-            self.missing[who] = self.missing.get(who, 0) + many - len(found)
-        return np.asarray(found)
+        if len(numbers) < many:
+            self.missing[who] = self.missing.get(who, 0) + many - len(numbers)
+        return np.asarray(numbers)
 
     def _nodes_of_elset(self, place: int, chosen: Set, entry: Entry) -> Ints:
         """Return the points of the elements of a set."""
-        named = self._find_set("ELSET", place, entry.elset, repr(chosen.name), entry)
-        held = self.by_kind(self.numbers("ELSET", *named))
-        return joined([self.mesh.cells[kind][rows].ravel() for kind, rows in held.items()])
+        place_and_key = self._find_set("ELSET", place, entry.elset, repr(chosen.name), entry)
+        cells = self.by_kind(self.numbers("ELSET", *place_and_key))
+        return joined([self.mesh.cells[kind][rows].ravel() for kind, rows in cells.items()])
 
     def by_kind(self, elements: Ints) -> dict[str, Ints]:
         """Return the rows of some elements by their type, without those that are no cells."""

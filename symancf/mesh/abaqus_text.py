@@ -97,10 +97,10 @@ def real(word: str) -> float:
     """
     if not (word := word.strip()):
         return 0.0
-    found = _REAL.fullmatch(word)
-    if not found:
+    match = _REAL.fullmatch(word)
+    if not match:
         raise ValueError(word)
-    return float(f"{found[1]}e{found[2] or found[3] or 0}")
+    return float(f"{match[1]}e{match[2] or match[3] or 0}")
 
 
 def label(word: str) -> int | None:
@@ -199,8 +199,12 @@ def _block(
     )
     if source and keyword in WITH_INPUT:
         other = _other(path, source, start + 1, (path, *above))
-        given = _lines(other)
-        data = [pair for pair in _data(given, 0, len(given)) if not pair[1].startswith("*")]
+        lines_of_file = _lines(other)
+        data = [
+            pair
+            for pair in _data(lines_of_file, 0, len(lines_of_file))
+            if not pair[1].startswith("*")
+        ]
         yield KeywordBlock(keyword, parameters, other.name, 0, data)
 
 
@@ -221,8 +225,8 @@ def _data(lines: list[str], start: int, end: int) -> list[tuple[int, str]]:
 
 def _completed(word: str, possible: tuple[str, ...]) -> str:
     """Return the one word that begins like this, or the word itself."""
-    found = [p for p in possible if p.startswith(word)] if len(word) > 2 else []
-    return found[0] if len(found) == 1 and word not in possible else word
+    candidates = [p for p in possible if p.startswith(word)] if len(word) > 2 else []
+    return candidates[0] if len(candidates) == 1 and word not in possible else word
 
 
 def _other(path: Path, source: str, line: int, above: tuple[Path, ...]) -> Path:
@@ -237,13 +241,17 @@ def _other(path: Path, source: str, line: int, above: tuple[Path, ...]) -> Path:
     folders = list(dict.fromkeys((path.parent, above[-1].parent)))
     for name in dict.fromkeys((source, source.replace("\\", "/"))):
         for folder in folders:
-            if (found := _as_written(folder, name)) is None:
+            if (path_found := _as_written(folder, name)) is None:
                 continue
-            if any(found.samefile(p) for p in above):
+            if any(path_found.samefile(p) for p in above):
                 raise refuse(
-                    f"{found.name} includes itself", path.name, line, asked="INPUT", given=source
+                    f"{path_found.name} includes itself",
+                    path.name,
+                    line,
+                    asked="INPUT",
+                    given=source,
                 )
-            return found
+            return path_found
     beside = sorted(p.name for folder in folders for p in folder.glob("*") if p.is_file())
     raise refuse(
         f"there is no file {source!r} in {', '.join(map(str, folders))}.{closest(source, beside)}",
@@ -259,14 +267,14 @@ def _as_written(folder: Path, name: str) -> Path | None:
     """Return the file of a name, in small or capital letters; None where there is not one."""
     if "\0" in name:
         return None
-    found = folder / name
-    for part in () if found.is_file() else Path(name).parts:
+    candidate = folder / name
+    for part in () if candidate.is_file() else Path(name).parts:
         inside = folder / part
         if not inside.exists() and folder.is_dir():
             alike = [p for p in folder.iterdir() if p.name.upper() == part.upper()]
             inside = alike[0] if len(alike) == 1 else inside
-        found = folder = inside
-    return found if found.is_file() else None
+        candidate = folder = inside
+    return candidate if candidate.is_file() else None
 
 
 def _lines(path: Path) -> list[str]:
@@ -281,12 +289,12 @@ def _lines(path: Path) -> list[str]:
     raw = path.read_bytes()
     code = next((code for mark, code in _MARKS if raw.startswith(mark)), "utf-8")
     try:
-        whole = raw.decode(code)
+        text = raw.decode(code)
     except UnicodeDecodeError:
-        whole = raw.decode("latin-1")
-    whole = whole.replace("\r\n", "\n").replace("\r", "\n")
-    if "\0" in whole:
-        number = whole.count("\n", 0, whole.index("\0")) + 1
+        text = raw.decode("latin-1")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        number = text.count("\n", 0, text.index("\0")) + 1
         raise refuse(
             "a NUL: it is no text, or in UTF-16 without its mark; write it in UTF-8",
             path.name,
@@ -294,6 +302,6 @@ def _lines(path: Path) -> list[str]:
             asked="text",
             given="\0",
         )
-    if whole and not whole.endswith("\n"):
+    if text and not text.endswith("\n"):
         warnings.warn(f"{path.name}: the last line has no end; is the file complete?", stacklevel=6)
-    return whole.split("\n")
+    return text.split("\n")

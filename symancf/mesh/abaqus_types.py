@@ -50,30 +50,30 @@ ORDERS = {
 
 
 @cache
-def element_type(given: str) -> tuple[str, tuple[int, ...], bool]:
+def element_type(name: str) -> tuple[str, tuple[int, ...], bool]:
     """Return meshio's name of an element type, its nodes in meshio's order, and whether a beam.
 
     Beams in space may have a node more, which gives their orientation. The name is "" where the
     type is none of a cell.
     """
     for pattern, kind, count in TYPES:
-        if re.fullmatch(f"{pattern}[A-Z]*5?", given):
-            beam = re.match("(B|PIPE|ELBOW|FRAME)3", given) is not None
+        if re.fullmatch(f"{pattern}[A-Z]*5?", name):
+            beam = re.match("(B|PIPE|ELBOW|FRAME)3", name) is not None
             return kind, ORDERS.get(kind, tuple(range(count))), beam
     return "", (), False
 
 
 @cache
-def skipped(given: str) -> bool:
+def skipped(name: str) -> bool:
     """Whether elements of a type are no cells and are left out."""
-    return re.fullmatch(SKIPPED, given) is not None
+    return re.fullmatch(SKIPPED, name) is not None
 
 
-def is_plane(given: str) -> bool:
+def is_plane(name: str) -> bool:
     """Whether elements of a type are plane continua, whose faces are edges."""
-    return re.match("CP|CG?AX|DCC?(2D|AX)|AC(2D|AX)", given) is not None
+    return re.match("CP|CG?AX|DCC?(2D|AX)|AC(2D|AX)", name) is not None
 
 
-def is_rigid(given: str) -> bool:
+def is_rigid(name: str) -> bool:
     """Whether elements of a type are rigid."""
-    return re.match("R[23]D|RAX|RB[23]D", given) is not None
+    return re.match("R[23]D|RAX|RB[23]D", name) is not None

@@ -54,7 +54,7 @@ class BoxMesh:
         MeshError : lengths are not positive, divisions are not integers, or so
             many that the share of a rank does not fit into this machine.
         """
-        given = f"given lengths {label(lengths)} and divisions {label(divisions)}"
+        text = f"given lengths {label(lengths)} and divisions {label(divisions)}"
         try:
             size, count = np.asarray(lengths), np.asarray(divisions)
             fits = size.dtype.kind in "iuf" and count.dtype.kind in "iuf"
@@ -63,11 +63,9 @@ class BoxMesh:
             fits = False
         low, high = LENGTHS
         if not fits or not ((size > low) & (size < high)).all():
-            raise MeshError(
-                f"Mesh.box needs 1 to 3 positive lengths and as many divisions; {given}"
-            )
+            raise MeshError(f"Mesh.box needs 1 to 3 positive lengths and as many divisions; {text}")
         if not ((count >= 1) & (count < 2**62) & (count == np.rint(count))).all():
-            raise MeshError(f"Mesh.box needs whole divisions of at least 1; {given}")
+            raise MeshError(f"Mesh.box needs whole divisions of at least 1; {text}")
         box = cls(
             tuple(size.astype(float).tolist()),
             tuple(int(n) for n in count),
@@ -78,7 +76,7 @@ class BoxMesh:
         if need > MEMORY:
             raise MeshError(
                 f"Mesh.box of {cells:.3g} cells needs {need / 2**30:.3g} GiB on each of {ranks} "
-                f"ranks, this machine has {MEMORY / 2**30:.3g} GiB; {given}"
+                f"ranks, this machine has {MEMORY / 2**30:.3g} GiB; {text}"
             )
         return box
 
@@ -104,7 +102,7 @@ class BoxMesh:
         Each factor's simplices go along edges of the cube, in one order of its axes, from one
         corner to the opposite.
         """
-        found = []
+        places = []
         for orders in product(*(permutations(range(d)) for d in self.kind.factors)):
             path, first = np.zeros((self.dim,) * 2, np.int64), 0
             for axes in orders:
@@ -114,8 +112,8 @@ class BoxMesh:
                     own[[d - 2, d - 1]] = own[[d - 1, d - 2]]
                 path[first : first + d, first : first + d] = own
                 first += d
-            found.append(np.rint(2.0 * self.kind.unit @ path).astype(np.int64))
-        return found
+            places.append(np.rint(2.0 * self.kind.unit @ path).astype(np.int64))
+        return places
 
     def _sides(self, kind: str, d: int, end: int) -> list[Ints]:
         """Return the sides of a type of the cells of one cube that lie on one of its own."""
@@ -140,12 +138,12 @@ class BoxMesh:
     def blocks(self) -> dict[tuple[int, ...], tuple[Ints, int]]:
         """Points by which of their places are odd: how many (dim,) along the axes, first number."""
         odd = {tuple(row) for row in (np.concatenate(self.parts) % 2).tolist()}
-        found, first = {}, 0
+        blocks, first = {}, 0
         for row in sorted(odd, key=lambda row: (sum(row), row[::-1])):
             count = np.array(self.divisions) + 1 - np.array(row)
-            found[row] = count, first
+            blocks[row] = count, first
             first += int(np.prod(count))
-        return found
+        return blocks
 
     @property
     def n_points(self) -> int:

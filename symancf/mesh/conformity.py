@@ -184,16 +184,16 @@ def require_lengths(mesh: Mesh) -> None:
     comm = mesh.comm
     edges = CellEdges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 0])
     x, length = edges.start(mesh), edges.length
-    held = length > 0
-    lost = np.zeros(len(length))
-    size = np.where(edges.along != 0.0, np.abs(x), 0.0)[held].max(axis=1, initial=0.0)
-    lost[held] = np.finfo(float).eps * size / length[held]
+    has_length = length > 0
+    loss = np.zeros(len(length))
+    size = np.where(edges.along != 0.0, np.abs(x), 0.0)[has_length].max(axis=1, initial=0.0)
+    loss[has_length] = np.finfo(float).eps * size / length[has_length]
     mine: tuple[float, ...] = (0.0,)
-    if len(lost):
-        k = int(np.argmax(lost))
-        mine = (float(lost[k]), int(edges.here[k]), int(edges.there[k]), *x[k].tolist())
-    told = max(comm.allgather(mine))
-    shortest = comm.allreduce(float(length[held].min(initial=np.inf)), MPI.MIN)
+    if len(loss):
+        k = int(np.argmax(loss))
+        mine = (float(loss[k]), int(edges.here[k]), int(edges.there[k]), *x[k].tolist())
+    worst = max(comm.allgather(mine))
+    shortest = comm.allreduce(float(length[has_length].min(initial=np.inf)), MPI.MIN)
     longest = comm.allreduce(float(length.max(initial=0.0)), MPI.MAX)
     for bad, limit in ((shortest < LENGTHS[0], shortest), (longest > LENGTHS[1], longest)):
         if bad:
@@ -204,12 +204,12 @@ def require_lengths(mesh: Mesh) -> None:
                 given=limit,
                 possible=LENGTHS,
             )
-    if told[0] <= 10.0**-DIGITS:
+    if worst[0] <= 10.0**-DIGITS:
         return
     low, high = mesh.bounds()
     middle, extent = (low + high) / 2.0, float((high - low).max())
-    digits = max(0, int(-np.log10(told[0])))
-    _, a, b, *at = told
+    digits = max(0, int(-np.log10(worst[0])))
+    _, a, b, *at = worst
     text = (
         f"{mesh.name}: coordinates leave {digits} digits to the edge from point {a} to point {b}"
         f"{labels_of(mesh, a, b)} at ({at[0]:g}, {at[1]:g}, {at[2]:g}); strains and forces "
@@ -234,14 +234,14 @@ def warn_of_hanging_points(mesh: Mesh) -> None:
     comm = mesh.comm
     edges = CellEdges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 1])
     here, length = edges.here, edges.length
-    held = length > 0
-    unit = edges.along / np.where(held, length, 1.0)[:, None]
+    has_length = length > 0
+    unit = edges.along / np.where(has_length, length, 1.0)[:, None]
     hanging, carriers = [np.empty(0, np.int64)], [np.empty((0, 2), np.int64)]
     for first, second in pairs_in_groups(here):  # edges of one point
         turn = np.linalg.norm(unit[first] - unit[second], axis=1)
-        found = (turn < STRAIGHT) & held[first] & held[second]
-        found &= np.abs(length[first] - length[second]) > 1e-3 * length[first]
-        a, b = first[found], second[found]
+        meets = (turn < STRAIGHT) & has_length[first] & has_length[second]
+        meets &= np.abs(length[first] - length[second]) > 1e-3 * length[first]
+        a, b = first[meets], second[meets]
         short, long = np.where(length[a] < length[b], (a, b), (b, a))
         hanging.append(edges.there[short])
         carriers.append(np.stack([here[long], edges.there[long]], axis=1))
@@ -282,15 +282,15 @@ def warn_of_split_faces(mesh: Mesh) -> None:
     quads = np.concatenate([np.empty((0, 4), np.int64), *corners[4]])
     halves = np.concatenate([quads[:, np.arange(4) != k] for k in range(4)])
     key, split = hashes(triangles), hashes(halves)
-    to, asked = ((keys % np.uint64(comm.size)).astype(np.int64) for keys in (split, key))
+    to, queries = ((keys % np.uint64(comm.size)).astype(np.int64) for keys in (split, key))
     _, (split,) = exchange(comm, to, split)
-    _, (key, triangles) = exchange(comm, asked, key, triangles)
-    found = triangles[np.isin(key, split)]
-    found = found[np.lexsort(found.T)]
-    count = comm.allreduce(len(found))
+    _, (key, triangles) = exchange(comm, queries, key, triangles)
+    split_faces = triangles[np.isin(key, split)]
+    split_faces = split_faces[np.lexsort(split_faces.T)]
+    count = comm.allreduce(len(split_faces))
     if not count:
         return
-    first = min(rows for rows in comm.allgather(found[:1].tolist()) if rows)
+    first = min(rows for rows in comm.allgather(split_faces[:1].tolist()) if rows)
     x = mesh.fetch_points(np.array(first)).mean(axis=(0, 1))
     if comm.rank == 0:
         warnings.warn(

@@ -34,8 +34,8 @@ class NumberedEdges:
     def __init__(self, comm: MPI.Comm, starts: Ints, pairs: Ints) -> None:
         self.comm, self.starts = comm, starts
         pairs = np.sort(pairs, axis=1)
-        _, (found,) = exchange(comm, owners_of(starts, pairs[:, 0]), pairs)
-        self.edges: Ints = np.unique(found, axis=0)
+        _, (received,) = exchange(comm, owners_of(starts, pairs[:, 0]), pairs)
+        self.edges: Ints = np.unique(received, axis=0)
         self.first = shares(comm, len(self.edges))
 
     @classmethod
@@ -55,12 +55,12 @@ class NumberedEdges:
         """Return the numbers (k,) of edges by their ends (k, 2), -1 of others (collective)."""
         pairs = np.sort(pairs, axis=1)
         to = owners_of(self.starts, pairs[:, 0])
-        counts, (asked,) = exchange(self.comm, to, pairs)
-        every, place = np.unique(np.concatenate([self.edges, asked]), axis=0, return_inverse=True)
-        known = np.full(len(every), -1, dtype=np.int64)
+        counts, (queries,) = exchange(self.comm, to, pairs)
+        every, place = np.unique(np.concatenate([self.edges, queries]), axis=0, return_inverse=True)
+        table = np.full(len(every), -1, dtype=np.int64)
         place = place.ravel()
-        known[place[: len(self.edges)]] = self.first[self.comm.rank] + np.arange(len(self.edges))
-        _, (numbers,) = exchange_blocks(self.comm, counts, known[place[len(self.edges) :]])
-        found = np.empty(len(pairs), np.int64)
-        found[np.argsort(to, kind="stable")] = numbers
-        return found
+        table[place[: len(self.edges)]] = self.first[self.comm.rank] + np.arange(len(self.edges))
+        _, (numbers,) = exchange_blocks(self.comm, counts, table[place[len(self.edges) :]])
+        result = np.empty(len(pairs), np.int64)
+        result[np.argsort(to, kind="stable")] = numbers
+        return result

@@ -51,9 +51,9 @@ class _NumberReader:
             row = np.dtype([(str(k), self.order + c, (w,)) for k, (c, w) in enumerate(columns)])
             if count * row.itemsize > len(self.data) - self.end:
                 raise ValueError("it is cut off")
-            found = np.frombuffer(self.data, row, count, self.end)
+            rows = np.frombuffer(self.data, row, count, self.end)
             self.end += count * row.itemsize
-            return [found[str(k)].astype(c) for k, (c, _) in enumerate(columns)]
+            return [rows[str(k)].astype(c) for k, (c, _) in enumerate(columns)]
         if count * width > len(self.words) - self.at:
             raise ValueError("it is cut off")
         every = self.words[self.at : self.at + count * width].reshape(count, width)
@@ -67,8 +67,8 @@ class _NumberReader:
 
     def take(self, kind: str, count: int = 1) -> list[Any]:
         """Return so many numbers."""
-        found: list[Any] = self.rows(1, (kind, count))[0][0].tolist()
-        return found
+        numbers: list[Any] = self.rows(1, (kind, count))[0][0].tolist()
+        return numbers
 
     def one(self, kind: str) -> int:
         """Return a whole number."""
@@ -101,12 +101,12 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _as_integers(given: Array) -> Ints:
+def _as_integers(values: Array) -> Ints:
     with np.errstate(invalid="ignore"):
-        found = given.astype(np.int64)
-    if (found != given).any():
-        raise ValueError(f"{given[found != given][0]:g} is no whole number")
-    return found
+        integers = values.astype(np.int64)
+    if (integers != values).any():
+        raise ValueError(f"{values[integers != values][0]:g} is no whole number")
+    return integers
 
 
 @dataclass
@@ -170,105 +170,105 @@ class _GmshFile:
             names = self.names.setdefault((int(dim), int(number)), [])
             names.append(name[1:-1] if quoted else name)
 
-    def entities(self, given: _NumberReader, *, parts: bool = False) -> None:
+    def entities(self, reader: _NumberReader, *, parts: bool = False) -> None:
         """Read the physical groups of entities, and the partitions of their parts."""
         count_of = self.size if self.version == "4.1" or not parts else "u4"
         if parts:
-            given.one(count_of)
-            given.rows(given.one(count_of), ("i4", 2))  # ghosts: they are no cells of their own
-        for dim, count in enumerate(given.take(self.size, 4)):
+            reader.one(count_of)
+            reader.rows(reader.one(count_of), ("i4", 2))  # ghosts: they are no cells of their own
+        for dim, count in enumerate(reader.take(self.size, 4)):
             for _ in range(count):
-                key = dim, given.one("i4")
+                key = dim, reader.one("i4")
                 if parts:
-                    given.take("i4", 2)  # dimension and number of the whole one
-                    self.partitions[key] = tuple(given.take("i4", given.one(count_of)))
-                given.take("f8", 3 if dim == 0 and self.version == "4.1" else 6)
-                self.groups[key] = given.take("i4", given.one(self.size))
+                    reader.take("i4", 2)  # dimension and number of the whole one
+                    self.partitions[key] = tuple(reader.take("i4", reader.one(count_of)))
+                reader.take("f8", 3 if dim == 0 and self.version == "4.1" else 6)
+                self.groups[key] = reader.take("i4", reader.one(self.size))
                 if dim:
-                    given.take("i4", given.one(self.size))  # its boundary
+                    reader.take("i4", reader.one(self.size))  # its boundary
 
-    def ghost_elements(self, given: _NumberReader) -> None:
+    def ghost_elements(self, reader: _NumberReader) -> None:
         """Read in which partitions cells of others are repeated."""
-        for _ in range(given.one(self.size)):
-            given.one(self.size)
-            given.one("i4")
-            self.ghosts.add(tuple(given.take("i4", given.one(self.size))))
+        for _ in range(reader.one(self.size)):
+            reader.one(self.size)
+            reader.one("i4")
+            self.ghosts.add(tuple(reader.take("i4", reader.one(self.size))))
 
     # ---- nodes and cells ------------------------------------------------------------------------
     def _nodes(self, tags: Ints, points: Array) -> None:
         self.tags.append(tags.ravel().astype(np.int64))
         self.points.append(points[:, :3])
 
-    def nodes(self, given: _NumberReader) -> None:
+    def nodes(self, reader: _NumberReader) -> None:
         """Read nodes of version 1 or 2."""
-        self._nodes(*given.rows(given.line(), ("i4", 1), ("f8", 3)))
+        self._nodes(*reader.rows(reader.line(), ("i4", 1), ("f8", 3)))
 
-    def parametric_nodes(self, given: _NumberReader) -> None:
+    def parametric_nodes(self, reader: _NumberReader) -> None:
         """Read nodes of version 2 with their parameters: one on curves, two on surfaces."""
-        for _ in range(given.line()):
-            self._nodes(*given.rows(1, ("i4", 1), ("f8", 3)))
-            dim, _ = given.take("i4", 2)
-            given.take("f8", dim if dim in (1, 2) else 0)
+        for _ in range(reader.line()):
+            self._nodes(*reader.rows(1, ("i4", 1), ("f8", 3)))
+            dim, _ = reader.take("i4", 2)
+            reader.take("f8", dim if dim in (1, 2) else 0)
 
-    def nodes_of_entities(self, given: _NumberReader) -> None:
+    def nodes_of_entities(self, reader: _NumberReader) -> None:
         """Read nodes of version 4."""
         new = self.version == "4.1"
-        for _ in range(given.take(self.size, 4 if new else 2)[0]):
-            head = given.take("i4", 3)
+        for _ in range(reader.take(self.size, 4 if new else 2)[0]):
+            head = reader.take("i4", 3)
             dim, parametric = head[0 if new else 1], head[2]
-            count, width = given.one(self.size), 3 + (dim if parametric else 0)
+            count, width = reader.one(self.size), 3 + (dim if parametric else 0)
             if new:
-                (tags,) = given.rows(count, (self.size, 1))
-                (points,) = given.rows(count, ("f8", width))
+                (tags,) = reader.rows(count, (self.size, 1))
+                (points,) = reader.rows(count, ("f8", width))
             else:
-                tags, points = given.rows(count, ("i4", 1), ("f8", width))
+                tags, points = reader.rows(count, ("i4", 1), ("f8", width))
             self._nodes(tags, points)
 
-    def elements_of_entities(self, given: _NumberReader) -> None:
+    def elements_of_entities(self, reader: _NumberReader) -> None:
         """Read cells of version 4."""
         new = self.version == "4.1"
         number = self.size if new else "i4"
-        for _ in range(given.take(self.size, 4 if new else 2)[0]):
-            first, second, code = given.take("i4", 3)
+        for _ in range(reader.take(self.size, 4 if new else 2)[0]):
+            first, second, code = reader.take("i4", 3)
             key = (first, second) if new else (second, first)
-            (rows,) = given.rows(given.one(self.size), (number, 1 + _nodes_of(code)))
+            (rows,) = reader.rows(reader.one(self.size), (number, 1 + _nodes_of(code)))
             at = self.groups.get(key, []), self.partitions.get(key, ())
             self.blocks.append(_CellBlock(_type(code), rows[:, 1:].astype(np.int64), *at))
 
-    def elements(self, given: _NumberReader) -> None:
+    def elements(self, reader: _NumberReader) -> None:
         """Read cells of version 1 or 2: rows of number, type, tags and nodes."""
-        if given.binary:
-            left = given.line()
-            while left > 0:
-                code, count, tags = given.take("i4", 3)
+        if reader.binary:
+            remaining = reader.line()
+            while remaining > 0:
+                code, count, tags = reader.take("i4", 3)
                 if tags < 0:
                     raise ValueError(f"a count of {tags} is none")
-                (rows,) = given.rows(count, ("i4", 1 + tags + _nodes_of(code)))
+                (rows,) = reader.rows(count, ("i4", 1 + tags + _nodes_of(code)))
                 self._tagged(code, rows[:, 1 : 1 + tags], rows[:, 1 + tags :])
-                left -= max(count, 1)
+                remaining -= max(count, 1)
             return
-        left, some = given.line(), 64
-        while left > 0:
-            head = given.words[given.at : given.at + 5]
+        remaining, some = reader.line(), 64
+        while remaining > 0:
+            head = reader.words[reader.at : reader.at + 5]
             if len(head) < 3:
                 raise ValueError("it is cut off")
             tags, code = 3 if self.version == "1" else int(head[2]), int(head[1])
             length = 3 + tags + _nodes_of(code) - (self.version == "1")
             if tags < 0:
                 raise ValueError(f"a count of {tags} is none")
-            most = max(1, min(left, some, (len(given.words) - given.at) // length))
-            start = given.at
-            (rows,) = given.rows(most, ("f8", length))
+            most = max(1, min(remaining, some, (len(reader.words) - reader.at) // length))
+            start = reader.at
+            (rows,) = reader.rows(most, ("f8", length))
             same = (rows[:, 1] == code) & ((rows[:, 2] == tags) | (self.version == "1"))
             alike = most if same.all() else int(np.argmin(same))
             if not alike:
                 raise ValueError(f"{head[1]:g} or {head[2]:g} is no whole number")
             some = 2 * some if alike == most else 64
-            given.at = start + alike * length
+            reader.at = start + alike * length
             rows = _as_integers(rows[:alike])
             first = 2 if self.version == "1" else 3
             self._tagged(code, rows[:, first : first + tags], rows[:, first + tags :])
-            left -= alike
+            remaining -= alike
 
     def _tagged(self, code: int, tags: Ints, cells: Ints) -> None:
         """Add cells whose tags are group, entity, number of partitions, partitions."""
@@ -324,8 +324,10 @@ def read_gmsh(path: Path) -> SerialMesh:
         nodes = np.concatenate([block.cells for block in own])
         at, missing = table.find(nodes)
         if len(missing):
-            gone = int(nodes.ravel()[missing[0]])
-            raise _unreadable(path, "$Elements", f"a cell names node {gone}, which is none", gone)
+            missing_node = int(nodes.ravel()[missing[0]])
+            raise _unreadable(
+                path, "$Elements", f"a cell names node {missing_node}, which is none", missing_node
+            )
         at = at[:, _WEDGE18] if kind == "wedge18" else _gmsh_to_meshio_order(kind, at)
         _add(mesh, file, own, mesh.append(kind, at))
     if not mesh.cells:
@@ -336,17 +338,19 @@ def read_gmsh(path: Path) -> SerialMesh:
 
 def _sort_regions(path: Path, file: _GmshFile, mesh: SerialMesh) -> None:
     """Put regions in the order in which the file names them; warn of names without cells."""
-    named = list(dict.fromkeys(name for names in file.names.values() for name in names))
-    empty = [name for name in named if name not in mesh.members]
+    names_in_file = list(dict.fromkeys(name for names in file.names.values() for name in names))
+    empty = [name for name in names_in_file if name not in mesh.members]
     if empty:
-        lost = file.version == "2.2" and not mesh.members
+        is_empty = file.version == "2.2" and not mesh.members
         warnings.warn(
             f"{path.name}: no cells have the physical names {', '.join(map(repr, empty))}, which "
             "are no regions"
-            + ("; version 2.2 with Mesh.SaveAll = 1 keeps no groups: write 4.1" if lost else ""),
+            + (
+                "; version 2.2 with Mesh.SaveAll = 1 keeps no groups: write 4.1" if is_empty else ""
+            ),
             stacklevel=5,
         )
-    every = dict.fromkeys([*named, *mesh.members])
+    every = dict.fromkeys([*names_in_file, *mesh.members])
     mesh.members = {name: mesh.members[name] for name in every if name in mesh.members}
 
 
@@ -354,7 +358,7 @@ def _add(mesh: SerialMesh, file: _GmshFile, blocks: list[_CellBlock], numbers: I
     """Add the cells of blocks of one type to the regions of their groups."""
     kind, start = blocks[0].kind, 0
     dim = dimension(kind)
-    found: dict[str, list[Ints]] = {}
+    rows_by_region: dict[str, list[Ints]] = {}
     for block in blocks:
         own = numbers[start : start + len(block.cells)]
         start += len(block.cells)
@@ -363,8 +367,8 @@ def _add(mesh: SerialMesh, file: _GmshFile, blocks: list[_CellBlock], numbers: I
             if number and len(own):  # 0: in no physical group
                 names = [name for name in file.names.get((dim, number), []) if name]
                 for name in names or [f"{ENTITIES[dim]} {number}"]:
-                    found.setdefault(name, []).append(own)
-    for name, parts in found.items():
+                    rows_by_region.setdefault(name, []).append(own)
+    for name, parts in rows_by_region.items():
         mesh.add_to_region(name, kind, np.concatenate(parts))
 
 
@@ -382,8 +386,8 @@ def _sections(path: Path, data: bytes) -> _GmshFile:
     MeshError : one is damaged.
     """
     file, at = _GmshFile(), 0
-    while found := _SECTION.search(data, at):
-        name, start = found[1].decode(), found.end()
+    while match := _SECTION.search(data, at):
+        name, start = match[1].decode(), match.end()
         try:
             at = _section(file, name, data, start)
         except (ValueError, IndexError, OverflowError, MemoryError) as error:
@@ -402,7 +406,7 @@ def _section(file: _GmshFile, name: str, data: bytes, start: int) -> int:
     old = file.version in ("1", "2.2")
     readers = {
         "Entities": file.entities,
-        "PartitionedEntities": lambda given: file.entities(given, parts=True),
+        "PartitionedEntities": lambda reader: file.entities(reader, parts=True),
         "Nodes": file.nodes if old else file.nodes_of_entities,
         "NOD": file.nodes,
         "ParametricNodes": file.parametric_nodes,
@@ -415,9 +419,9 @@ def _section(file: _GmshFile, name: str, data: bytes, start: int) -> int:
     elif name == "PhysicalNames":
         file.physical_names(data[start:end])
     elif name in readers:
-        given = _NumberReader(data, start, end, file.order)
-        readers[name](given)
-        end = data.find(last, given.end if given.binary else end)
+        reader = _NumberReader(data, start, end, file.order)
+        readers[name](reader)
+        end = data.find(last, reader.end if reader.binary else end)
         if end < 0:
             raise ValueError(f"it has no end, {last.decode()}")
     return end + len(last)

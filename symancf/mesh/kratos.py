@@ -156,11 +156,11 @@ def _add_part(
     mesh: SerialMesh, name: str, part: dict[str, list[int]], at: _Places, number: dict[int, int]
 ) -> None:
     """Make a region of the cells of a sub model part, of its nodes where it has none."""
-    found: dict[str, list[int]] = {}
+    rows: dict[str, list[int]] = {}
     for kind, k in [at[word, n] for word in _CELLS for n in part.get(word, ())]:
-        found.setdefault(kind, []).append(k)
-    for kind, own in found.items():
+        rows.setdefault(kind, []).append(k)
+    for kind, own in rows.items():
         mesh.add_to_region(name, kind, np.array(own))
-    if not found and "Nodes" in part:
+    if not rows and "Nodes" in part:
         ids: Ints = np.array([[number[n]] for n in part["Nodes"]])
         mesh.add_to_region(name, "vertex", mesh.append("vertex", ids))

@@ -33,11 +33,11 @@ class _Ending:
 
     ends = 0
 
-    def _read(self, found: AnyText) -> AnyText:
-        self.ends = 0 if found else self.ends + 1
+    def _read(self, text: AnyText) -> AnyText:
+        self.ends = 0 if text else self.ends + 1
         if self.ends > ENDS:
             raise ValueError("it is cut off, or another number in it is damaged")
-        return found
+        return text
 
     def read(self, size: int | None = -1) -> Any:
         return self._read(super().read(size))  # type: ignore[misc]
@@ -98,8 +98,8 @@ def _memory(size: int) -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_AS)
     with suppress(OSError, ValueError):  # systems without /proc have no limit
         with open("/proc/self/statm", encoding="ascii") as file:
-            held = int(file.read().split()[0]) * resource.getpagesize()
-        limit = held + MEMORY[0] + MEMORY[1] * size
+            resident = int(file.read().split()[0]) * resource.getpagesize()
+        limit = resident + MEMORY[0] + MEMORY[1] * size
         limits = [n for n in (limit, *before) if n != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_AS, (min(limits), before[1]))
     try:

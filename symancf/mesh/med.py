@@ -50,9 +50,9 @@ def read_med(path: Path) -> SerialMesh:
 
 
 def _mesh(path: Path, file: h5py.File) -> SerialMesh:
-    name, whole = _only(path, "mesh", file["ENS_MAA"])
-    step = whole if "NOE" in whole else _only(path, "step", whole)[1]
-    n, dim = int(step["NOE/COO"].attrs["NBR"]), int(whole.attrs["ESP"])
+    name, mesh_group = _only(path, "mesh", file["ENS_MAA"])
+    step = mesh_group if "NOE" in mesh_group else _only(path, "step", mesh_group)[1]
+    n, dim = int(step["NOE/COO"].attrs["NBR"]), int(mesh_group.attrs["ESP"])
     mesh = SerialMesh.from_arrays(step["NOE/COO"][()].reshape(dim, n).T, {}, {})
     families = file.get(f"FAS/{name}", {})
     for code, group in step.get("MAI", {}).items():

@@ -38,47 +38,50 @@ def _corners(kind: str) -> tuple[str, int | None]:
     return (base, len(CELLS[base].nodes)) if base in CELLS else (kind, None)
 
 
-def lowered(comm: MPI.Comm, given: Slices) -> Slices:
+def lowered(comm: MPI.Comm, mesh: Slices) -> Slices:
     """Return a mesh with cells of first order between the corners of given ones (collective).
 
     Cells keep their order; those that were of first order come first. Nodes that are between the
     corners of a cell and the corner of none are left out, also of regions of points.
     """
-    starts = given.point_starts
-    between, corner = (np.zeros(len(given.points), dtype=bool) for _ in range(2))
-    for kind, every in given.cells.items():
-        whole = every.connectivity[: 0 if kind == "vertex" else None]
-        for flags, nodes in ((corner, whole[:, : _corners(kind)[1]]), (between, whole)):
+    starts = mesh.point_starts
+    between, corner = (np.zeros(len(mesh.points), dtype=bool) for _ in range(2))
+    for kind, every in mesh.cells.items():
+        points_of_cells = every.connectivity[: 0 if kind == "vertex" else None]
+        for flags, nodes in (
+            (corner, points_of_cells[:, : _corners(kind)[1]]),
+            (between, points_of_cells),
+        ):
             at = np.unique(nodes)
             flags |= combine(comm, starts, at, np.ones(len(at), dtype=bool), np.logical_or)
-    kept = corner | ~between
-    count = shares(comm, int(kept.sum()))
-    number = np.where(kept, count[comm.rank] + np.cumsum(kept) - 1, -1)
+    stays = corner | ~between
+    count = shares(comm, int(stays.sum()))
+    number = np.where(stays, count[comm.rank] + np.cumsum(stays) - 1, -1)
     new = block_starts(int(count[-1]), comm.size)
-    moving = [given.points[kept]] + ([] if given.labels is None else [given.labels[kept]])
-    _, (points, *labels) = exchange(comm, owners_of(new, number[kept]), *moving)
-    names = list(given.members)
+    moving = [mesh.points[stays]] + ([] if mesh.labels is None else [mesh.labels[stays]])
+    _, (points, *labels) = exchange(comm, owners_of(new, number[stays]), *moving)
+    names = list(mesh.members)
     members: Members = {name: {} for name in names}
     of_type: dict[str, list[str]] = {}
-    for kind in sorted(given.cells, key=lambda kind: kind != _corners(kind)[0]):
+    for kind in sorted(mesh.cells, key=lambda kind: kind != _corners(kind)[0]):
         of_type.setdefault(_corners(kind)[0], []).append(kind)
     cells: dict[str, CellSlice] = {}
     for kind, sources in of_type.items():
-        size, ids, rows, held, own = _between_corners(comm, given, sources, number)
+        size, ids, rows, of_regions, own = _between_corners(comm, mesh, sources, number)
         low = block_starts(size, comm.size)
-        ids, (rows, held, own) = sorted_blocks(comm, low, ids, rows, held, own)
-        of_cells = own if any(given.cells[s].labels is not None for s in sources) else None
+        ids, (rows, of_regions, own) = sorted_blocks(comm, low, ids, rows, of_regions, own)
+        of_cells = own if any(mesh.cells[s].labels is not None for s in sources) else None
         cells[kind] = CellSlice(kind, int(low[comm.rank]), rows, size, of_cells)
-        total = reduced(comm, held.sum(axis=0, dtype=np.int64))
+        total = reduced(comm, of_regions.sum(axis=0, dtype=np.int64))
         for k, name in enumerate(names):
-            if not set(sources).isdisjoint(given.members[name]):
-                own = np.flatnonzero(held[:, k])
+            if not set(sources).isdisjoint(mesh.members[name]):
+                own = np.flatnonzero(of_regions[:, k])
                 members[name][kind] = None if total[k] == size else own
     return Slices(points, new, cells, members, labels[0] if labels else None)
 
 
 def _between_corners(
-    comm: MPI.Comm, given: Slices, sources: list[str], number: Ints
+    comm: MPI.Comm, mesh: Slices, sources: list[str], number: Ints
 ) -> tuple[int, Ints, Ints, Mask, Ints]:
     """Return cells between the corners of cells of some types, those whose corners all stay.
 
@@ -87,15 +90,15 @@ def _between_corners(
     """
     parts, first = [], 0
     for source in sources:
-        own = given.cells[source].connectivity[:, : _corners(source)[1]]
-        rows = lookup(comm, given.point_starts, own, number)
+        own = mesh.cells[source].connectivity[:, : _corners(source)[1]]
+        rows = lookup(comm, mesh.point_starts, own, number)
         stay = (rows >= 0).all(axis=1)
         before = shares(comm, int(stay.sum()))
         ids = first + before[comm.rank] + np.arange(stay.sum())
-        parts.append((ids, rows[stay], _members(given, source)[stay], _labels(given, source)[stay]))
+        parts.append((ids, rows[stay], _members(mesh, source)[stay], _labels(mesh, source)[stay]))
         first += int(before[-1])
-    ids, rows, held, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return first, ids, rows, held, labels
+    ids, rows, members, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return first, ids, rows, members, labels
 
 
 #: Types with a node in the middle of each edge, by those that have none.
@@ -106,35 +109,35 @@ _RAISED = {
 }
 
 
-def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
+def raised(comm: MPI.Comm, mesh: Slices, name: str) -> Slices:
     """Return a mesh whose cells of first order have nodes in the middles of edges (collective).
 
     Cells, their order and regions stay; warns of regions of points, which have corners alone. The
     new points come last, in the order of the ends of their edges. A mesh without cells of first
     order stays; where it has both, those of higher order become straight, with a warning.
     """
-    if not any(kind in _RAISED for kind in given.cells):
-        return given
-    given = _straight(comm, given, name)
-    starts, pairs = given.point_starts, [np.empty((0, 2), np.int64)]
-    kinds = [kind for kind in given.cells if kind in _RAISED]
+    if not any(kind in _RAISED for kind in mesh.cells):
+        return mesh
+    mesh = _straight(comm, mesh, name)
+    starts, pairs = mesh.point_starts, [np.empty((0, 2), np.int64)]
+    kinds = [kind for kind in mesh.cells if kind in _RAISED]
     for kind in kinds:
         ends = np.array(CELLS[kind].edges)
-        pairs.append(given.cells[kind].connectivity[:, ends].reshape(-1, 2))
+        pairs.append(mesh.cells[kind].connectivity[:, ends].reshape(-1, 2))
     numbered = NumberedEdges(comm, starts, np.concatenate(pairs))
     first, edges = numbered.first + int(starts[-1]), numbered.edges
     middle = numbered.number(np.concatenate(pairs)) + int(starts[-1])
-    ends_of = lookup(comm, starts, edges, given.points)
+    ends_of = lookup(comm, starts, edges, mesh.points)
     ids = np.append(
         np.arange(starts[comm.rank], starts[comm.rank + 1]),
         first[comm.rank] + np.arange(len(edges)),
     )
-    places = np.concatenate([given.points, ends_of.mean(axis=1)])
-    moving = [places] + ([] if given.labels is None else [np.pad(given.labels, (0, len(edges)))])
+    places = np.concatenate([mesh.points, ends_of.mean(axis=1)])
+    moving = [places] + ([] if mesh.labels is None else [np.pad(mesh.labels, (0, len(edges)))])
     new = block_starts(int(first[-1]), comm.size)
     ids, (places, *labels) = sorted_blocks(comm, new, ids, *moving)
     cells, k = dict[str, CellSlice](), 0
-    for kind, old in given.cells.items():
+    for kind, old in mesh.cells.items():
         rows = old.connectivity
         if kind in kinds:
             width = len(CELLS[kind].edges)
@@ -143,29 +146,29 @@ def raised(comm: MPI.Comm, given: Slices, name: str) -> Slices:
         new_kind = _RAISED.get(kind, kind)
         cells[new_kind] = CellSlice(new_kind, old.start, rows, old.size, old.labels)
     members: Members = {
-        name: {_RAISED.get(kind, kind): which for kind, which in held.items()}
-        for name, held in given.members.items()
+        name: {_RAISED.get(kind, kind): which for kind, which in cells_of_region.items()}
+        for name, cells_of_region in mesh.members.items()
     }
-    _warn_of_points(comm, given, name)
+    _warn_of_points(comm, mesh, name)
     return Slices(places, new, cells, members, labels[0] if labels else None)
 
 
-def _straight(comm: MPI.Comm, given: Slices, name: str) -> Slices:
+def _straight(comm: MPI.Comm, mesh: Slices, name: str) -> Slices:
     """Return a mesh without cells of higher order; warn where it has some (collective)."""
-    bent = [kind for kind in given.cells if kind != _corners(kind)[0]]
+    bent = [kind for kind in mesh.cells if kind != _corners(kind)[0]]
     if not bent:
-        return given
+        return mesh
     if comm.rank == 0:
         warnings.warn(
             f"{name}: order=2 makes cells of {', '.join(bent)} straight, as others are of first "
             "order",
             stacklevel=5,
         )
-    return lowered(comm, given)
+    return lowered(comm, mesh)
 
 
-def _warn_of_points(comm: MPI.Comm, given: Slices, name: str) -> None:
-    points = [repr(region) for region, held in given.members.items() if "vertex" in held]
+def _warn_of_points(comm: MPI.Comm, mesh: Slices, name: str) -> None:
+    points = [repr(region) for region, members in mesh.members.items() if "vertex" in members]
     if points and comm.rank == 0:
         warnings.warn(
             f"{name}: regions of points hold corners alone, not the new nodes between them: "
@@ -174,16 +177,16 @@ def _warn_of_points(comm: MPI.Comm, given: Slices, name: str) -> None:
         )
 
 
-def _labels(given: Slices, kind: str) -> Ints:
+def _labels(mesh: Slices, kind: str) -> Ints:
     """Return the labels of this rank's cells of a type, 0 of those that have none."""
-    cells = given.cells[kind]
+    cells = mesh.cells[kind]
     return np.zeros(len(cells.connectivity), np.int64) if cells.labels is None else cells.labels
 
 
-def _members(given: Slices, kind: str) -> Mask:
+def _members(mesh: Slices, kind: str) -> Mask:
     """Return which of this rank's cells of a type each region has, (cells, regions)."""
-    found = np.zeros((len(given.cells[kind].connectivity), len(given.members)), dtype=bool)
-    for column, held in zip(found.T, given.members.values(), strict=True):
-        which: Ints | None = held.get(kind, np.empty(0, np.int64))
+    table = np.zeros((len(mesh.cells[kind].connectivity), len(mesh.members)), dtype=bool)
+    for column, members in zip(table.T, mesh.members.values(), strict=True):
+        which: Ints | None = members.get(kind, np.empty(0, np.int64))
         column[slice(None) if which is None else which] = True
-    return found
+    return table

@@ -188,9 +188,9 @@ def _faulty(mesh: Mesh, cells: CellSlice) -> MeshError | None:
 
 def _fault(cell: Cell, points: Ints, x: Array) -> str:
     """Return what is wrong with a cell of some points at x (nv, 3), where, and what helps."""
-    found = jacobians(cell.name, x[None])[0]
-    k, dim, n = int(found.argmin()), cell.dimension, cell.corners
-    low, at = float(found[k]), looked_at(cell.name, x[None])[0, k]
+    determinants = jacobians(cell.name, x[None])[0]
+    k, dim, n = int(determinants.argmin()), cell.dimension, cell.corners
+    low, at = float(determinants[k]), looked_at(cell.name, x[None])[0, k]
     kind = "corner" if k < n else "node"
     where = f"at {kind} {points[k]}, " if k < len(points) else "inside, at "
     where += f"({at[0]:g}, {at[1]:g}, {at[2]:g})"
@@ -243,11 +243,11 @@ def measure(mesh: Mesh) -> Quality:
             size = sizes(kind, x)
             edges = _lengths(CELLS[kind], x)
             total += float(size.sum())
-            found = jacobians(kind, x)
-            low = np.minimum(low, [size.min(), found.min()])
-            k, p = np.unravel_index(found.argmin(), found.shape)
+            determinants = jacobians(kind, x)
+            low = np.minimum(low, [size.min(), determinants.min()])
+            k, p = np.unravel_index(determinants.argmin(), determinants.shape)
             at = looked_at(kind, x[k, None])[0, p]
-            worst = min(worst, (float(found[k, p]), cells.start + first + int(k), tuple(at)))
+            worst = min(worst, (float(determinants[k, p]), cells.start + first + int(k), tuple(at)))
             aspect = edges.max(axis=1) / edges.min(axis=1)
             high = np.maximum(high, [size.max(), aspect.max(), _defect(kind, x)])
         low, high = reduced(mesh.comm, low, MPI.MIN), reduced(mesh.comm, high, MPI.MAX)

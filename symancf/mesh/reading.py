@@ -120,8 +120,8 @@ def read_serial(path: Path) -> SerialMesh:
             source = _source(path)
     except (Exception, SystemExit) as error:  # meshio exits where no reader fits
         raise _unreadable(path, error, noise.getvalue()) from None
-    if said := " ".join(noise.getvalue().split()):  # what it skips
-        warnings.warn(f"{path.name}: meshio says: {said[:300]}", stacklevel=4)
+    if text := " ".join(noise.getvalue().split()):  # what it skips
+        warnings.warn(f"{path.name}: meshio says: {text[:300]}", stacklevel=4)
     return _united(_convert(source, path), path)
 
 
@@ -134,8 +134,8 @@ def _bounded(path: Path, read: Callable[[Path], SerialMesh]) -> SerialMesh:
         raise _unreadable(path, error) from None
 
 
-def _unreadable(path: Path, error: BaseException, said: str = "") -> MeshError:
-    reason = said if isinstance(error, SystemExit) else str(error)
+def _unreadable(path: Path, error: BaseException, text: str = "") -> MeshError:
+    reason = text if isinstance(error, SystemExit) else str(error)
     if isinstance(error, MemoryError):
         reason = f"it is damaged: it asks for more memory than such a file can need ({reason})"
     reason = " ".join(reason.split()) or type(error).__name__
@@ -172,13 +172,13 @@ def _convert(source: meshio.Mesh, path: Path) -> SerialMesh:
         for kind, own, which in zip(kinds, numbers, chosen, strict=True):
             if which is not None and len(which):
                 mesh.add_to_region(name, kind, own[np.asarray(which, np.int64)])
-    lost = _tags(source, kinds, numbers, mesh) + _tags_of_points(source) + _missing_content(path)
+    unread = _tags(source, kinds, numbers, mesh) + _tags_of_points(source) + _missing_content(path)
     for name, ids in (source.point_sets or {}).items():
-        found = mesh.append("vertex", np.asarray(ids, np.int64).reshape(-1, 1))
-        mesh.add_to_region(name, "vertex", found)
-    if lost:
+        cells = mesh.append("vertex", np.asarray(ids, np.int64).reshape(-1, 1))
+        mesh.add_to_region(name, "vertex", cells)
+    if unread:
         warnings.warn(
-            f"{path.name}: not read as regions: {', '.join(lost)}; name them by mesh.select, or "
+            f"{path.name}: not read as regions: {', '.join(unread)}; name them by mesh.select, or "
             "give the mesh in another format, e.g. Gmsh's .msh",
             stacklevel=4,
         )
@@ -194,8 +194,8 @@ def _cells(kind: str, rows: NDArray[Any], points: Array) -> NDArray[Any]:
 def _missing_content(path: Path) -> list[str]:
     """Return what files of a kind can have, this one has and meshio does not read."""
     what, words = UNREAD_CONTENT.get(path.suffix.lower(), ("", (b"",) * 0))
-    found = what and (not words or any(word in path.read_bytes() for word in words))
-    return [what] if found else []
+    is_there = what and (not words or any(word in path.read_bytes() for word in words))
+    return [what] if is_there else []
 
 
 def _tags(
@@ -206,31 +206,31 @@ def _tags(
     The region is called by the file where it names the number and its dimension, as Gmsh's
     physical groups are; else by the name of the numbers and the number, ``"medit:ref 3"``.
     """
-    lost = []
+    unread = []
     names = _names(source)
     physical = "gmsh:physical" in source.cell_data
-    for name, given in source.cell_data.items():
-        parts = [w for part in given if (w := _as_integers(part)) is not None]
+    for name, values in source.cell_data.items():
+        parts = [w for part in values if (w := _as_integers(part)) is not None]
         if len(parts) < len(kinds) or (physical and name == "gmsh:geometrical"):
             continue
         every = list(zip(kinds, numbers, parts, strict=True))
         if len(np.unique(np.concatenate(parts))) > MAX_TAGS:
-            lost += [repr(name)] * _are_tags(parts, given)
+            unread += [repr(name)] * _are_tags(parts, values)
         elif name == "gmsh:physical":  # signs tell of normals; 0: of no group
             every = [(kind, own[p != 0], np.abs(p[p != 0])) for kind, own, p in every]
             mesh.add_numbered("", every, names)
         else:
             mesh.add_numbered(name, every)
-    return lost
+    return unread
 
 
 def _tags_of_points(source: meshio.Mesh) -> list[str]:
     """Return whole numbers of points that are tags of groups."""
     data = source.point_data or {}
-    whole = {name: _as_integers(part) for name, part in data.items()}
+    tags = {name: _as_integers(part) for name, part in data.items()}
     return [
         f"{name!r} of points"
-        for name, numbers in whole.items()
+        for name, numbers in tags.items()
         if numbers is not None and _are_tags([numbers], [data[name]])
     ]
 
@@ -244,23 +244,23 @@ def _names(source: meshio.Mesh) -> dict[tuple[int, int], list[str]]:
     return names
 
 
-def _are_tags(parts: list[Ints], given: list[Data]) -> bool:
+def _are_tags(parts: list[Ints], numbers: list[Data]) -> bool:
     """Whether integers are tags of groups of points or cells, not a number of each."""
     values = np.concatenate(parts)
-    integers = all(np.asarray(part).dtype.kind in "iu" for part in given)
+    integers = all(np.asarray(part).dtype.kind in "iu" for part in numbers)
     return integers and 1 < len(np.unique(values)) < len(values)
 
 
-def _as_integers(given: Data) -> Ints | None:
+def _as_integers(values: Data) -> Ints | None:
     """Return one whole number of each cell; None where these are others, or none of them."""
-    array = np.asarray(given)
+    array = np.asarray(values)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         return None
     if array.dtype.kind == "f" and not (np.abs(array) < 2**53).all():
         return None
-    whole = array.astype(np.int64)
-    return whole if (whole == array).all() else None
+    integers = array.astype(np.int64)
+    return integers if (integers == array).all() else None
 
 
 def _united(mesh: SerialMesh, path: Path) -> SerialMesh:
@@ -271,27 +271,27 @@ def _united(mesh: SerialMesh, path: Path) -> SerialMesh:
     """
     for kind in list(mesh.cells):
         before = mesh.cells[kind]
-        regions = [held[kind] for held in mesh.members.values() if kind in held]
-        gone, stand_in = mesh.unite(kind)
-        if not len(gone) or kind == "vertex":
+        regions = [members[kind] for members in mesh.members.values() if kind in members]
+        removed, stand_in = mesh.unite(kind)
+        if not len(removed) or kind == "vertex":
             continue
-        named = np.zeros(len(before), bool)
-        again = ~np.all(before[gone] == before[stand_in], axis=1)
+        is_named = np.zeros(len(before), bool)
+        again = ~np.all(before[removed] == before[stand_in], axis=1)
         same = np.arange(len(before))
-        same[gone] = stand_in
+        same[removed] = stand_in
         for region in regions:
-            named[region] = True
+            is_named[region] = True
             _, place, count = np.unique(same[region], return_inverse=True, return_counts=True)
             crowded = np.zeros(len(before), bool)
             crowded[region[count[place] > 1]] = True
-            again |= crowded[gone]
-        again |= ~named[gone] | ~named[stand_in]
+            again |= crowded[removed]
+        again |= ~is_named[removed] | ~is_named[stand_in]
         if again.any():
             k = int(np.argmax(again))
-            vertices = " ".join(map(str, before[gone[k]]))
+            vertices = " ".join(map(str, before[removed[k]]))
             warnings.warn(
                 f"{path.name}: {int(again.sum())} cells of type {kind!r} have the points of an "
-                f"earlier one, e.g. {gone[k]} those of {stand_in[k]} (points {vertices}), and "
+                f"earlier one, e.g. {removed[k]} those of {stand_in[k]} (points {vertices}), and "
                 "count once; do parts of the geometry lie on top of each other (Gmsh: Coherence)?",
                 stacklevel=4,
             )

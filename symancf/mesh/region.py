@@ -70,10 +70,10 @@ class Region:
     @property
     def by_type(self) -> tuple[Region, ...]:
         """Its cells of each type, as regions of one type each."""
-        held = {kind: size for kind, size in self.sizes.items() if size}
-        if len(self.sizes) < 2 or not held:
+        sizes = {kind: size for kind, size in self.sizes.items() if size}
+        if len(self.sizes) < 2 or not sizes:
             return (self,)
-        return tuple(replace(self, sizes={kind: size}) for kind, size in held.items())
+        return tuple(replace(self, sizes={kind: size}) for kind, size in sizes.items())
 
     def slice(self, kind: str | None = None) -> tuple[Ints, Ints]:
         """Cells on this rank: ids (k,) and vertices (k, nv) as global point ids.
@@ -155,17 +155,17 @@ class Region:
                 given=other,
             )
         kinds = list(dict.fromkeys((*self.sizes, *other.sizes)))
-        found = Region(self.mesh, name, dict.fromkeys(kinds, 0), (how, self, other))
-        local = np.array([len(found.slice(kind)[0]) for kind in kinds], np.int64)
+        region = Region(self.mesh, name, dict.fromkeys(kinds, 0), (how, self, other))
+        local = np.array([len(region.slice(kind)[0]) for kind in kinds], np.int64)
         sizes = dict(zip(kinds, reduced(self.mesh.comm, local).tolist(), strict=True))
-        found = replace(found, sizes={kind: size for kind, size in sizes.items() if size})
-        if not found.sizes:
+        region = replace(region, sizes={kind: size for kind, size in sizes.items() if size})
+        if not region.sizes:
             raise MeshError(
                 f"{name} has no cells: {self.describe()}, {other.describe()}; what they share are "
                 "at most points and edges, see Mesh.select(dimension=)",
                 asked=name,
             )
-        return found
+        return region
 
     def __or__(self, other: Region) -> Region:
         return self._with("|", other)
@@ -196,9 +196,9 @@ class Region:
             raise MeshError(f"{self.describe()}; the size of {', '.join(unknown)} is not known")
         total = 0.0
         for kind in self.sizes:
-            held = self.slice(kind)[1]
+            rows = self.slice(kind)[1]
             many = dimension(kind) > 0
-            total += float(sizes(kind, self.mesh.fetch_points(held)).sum()) if many else len(held)
+            total += float(sizes(kind, self.mesh.fetch_points(rows)).sum()) if many else len(rows)
         return float(self.mesh.comm.allreduce(total))
 
     def require(self, *kinds: str, use: str | None = None) -> Region:
@@ -237,8 +237,8 @@ class Region:
         if any(kind in kinds for kind in self.sizes):
             one = len({dimension(kind) for kind in self.sizes}) == 1
             return f"; give each type a body, mesh[{self.name!r}].by_type" if one else ""
-        for (held, wanted), remedy in _OTHER_SHAPES.items():
-            if wanted in kinds and any(kind.startswith(held) for kind in self.sizes):
+        for (present, wanted), remedy in _OTHER_SHAPES.items():
+            if wanted in kinds and any(kind.startswith(present) for kind in self.sizes):
                 return remedy
         cells = [CELLS[kind] for kind in kinds if kind in CELLS]
         shapes = {cell.factors for cell in cells}
@@ -252,8 +252,8 @@ class Region:
 
     def describe(self) -> str:
         """One clause for messages: the region and what it holds."""
-        held = " and ".join(f"{n} cells of type {kind!r}" for kind, n in self.sizes.items())
-        return f"region {self.name!r} of {self.mesh.name} holds {held or 'no cells'}"
+        text = " and ".join(f"{n} cells of type {kind!r}" for kind, n in self.sizes.items())
+        return f"region {self.name!r} of {self.mesh.name} holds {text or 'no cells'}"
 
     def points(self) -> Ints:
         """Ids of the points of its cells, each on one rank only: that of the point's slice.
@@ -274,8 +274,8 @@ class Region:
         MeshError : on every rank, with the number of points that no cell of `other` uses, one of
             them and where it is.
         """
-        given: object = other
-        if not isinstance(given, Region):
+        value: object = other
+        if not isinstance(value, Region):
             raise MeshError(
                 f"{self.describe()}: give a region of the mesh, not {other!r}",
                 asked="other",
@@ -342,13 +342,13 @@ def _names(names: list[str]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
-def unknown_region(mesh: Mesh, asked: object) -> str:
+def unknown_region(mesh: Mesh, name: object) -> str:
     """Message for a region that does not exist: what there is and the closest name."""
-    known = list(mesh.regions)
-    close = closest_name(asked, known, 0.5) if isinstance(asked, str) else ""
+    names = list(mesh.regions)
+    close = closest_name(name, names, 0.5) if isinstance(name, str) else ""
     hint = f"; did you mean {close!r}" if close else ""
     listed = ", ".join(
         f"{r.name!r} ({', '.join(f'{n} {kind}' for kind, n in r.sizes.items())})"
         for r in mesh.regions.values()
     )
-    return f"{mesh.name} has no region {asked!r}{hint}. It has: {listed or 'none'}"
+    return f"{mesh.name} has no region {name!r}{hint}. It has: {listed or 'none'}"

@@ -75,7 +75,7 @@ class Conditions:
         call = "Mesh.select"
         _require_free(mesh, name)
         region = None if within is None else mesh[within]
-        if all(given is None for given in (where, region, normal, near, labels)):
+        if all(condition is None for condition in (where, region, normal, near, labels)):
             raise ParameterError(
                 f"{call}({name!r}): give a condition, lambda X: X[:, 0] < 1e-9, or normal=, near=, "
                 "labels= or within=",
@@ -121,8 +121,8 @@ def _require_free(mesh: Mesh, name: str) -> None:
         )
 
 
-def _dimension(name: str, given: int | None, of: Region, whole: int) -> int:
-    """Return the dimension of what is chosen: by default the sides of a mesh of dimension `whole`.
+def _dimension(name: str, dimension: int | None, of: Region, full: int) -> int:
+    """Return the dimension of what is chosen: by default the sides of a mesh of dimension `full`.
 
     Raises
     ------
@@ -134,8 +134,10 @@ def _dimension(name: str, given: int | None, of: Region, whole: int) -> int:
             asked="within",
             given=of.types,
         )
-    default = max(0, whole - 1) if of.dim == whole else of.dim
-    d = arguments.integer("Mesh.select", "dimension", default if given is None else given, least=0)
+    default = max(0, full - 1) if of.dim == full else of.dim
+    d = arguments.integer(
+        "Mesh.select", "dimension", default if dimension is None else dimension, least=0
+    )
     if d > 3:
         raise ParameterError(
             f"Mesh.select(dimension={label(d)}): give 0, 1, 2 or 3",
@@ -229,7 +231,7 @@ def _vector(call: str, name: str, given: npt.ArrayLike) -> Array:
     return vector
 
 
-def select(mesh: Mesh, asked: Conditions) -> dict[str, Ints]:
+def select(mesh: Mesh, conditions: Conditions) -> dict[str, Ints]:
     """Find the cells of a new region, make those that are none yet; see `Mesh.select`. Collective.
 
     Returns their numbers in this rank's slices, by type.
@@ -238,23 +240,23 @@ def select(mesh: Mesh, asked: Conditions) -> dict[str, Ints]:
     ------
     MeshError, ParameterError : on every rank.
     """
-    found = _candidates(mesh, asked)
-    many = [mesh.comm.allreduce(sum(len(s.order) for s in found))]
+    cells = _candidates(mesh, conditions)
+    many = [mesh.comm.allreduce(sum(len(s.order) for s in cells))]
     for step in (_by_label, _by_place, _by_normal, _from_seed):
-        found = step(mesh, asked, found)
-        many.append(mesh.comm.allreduce(sum(len(s.order) for s in found)))
+        cells = step(mesh, conditions, cells)
+        many.append(mesh.comm.allreduce(sum(len(s.order) for s in cells)))
         if not many[-1]:
             step_of = ("labels", "where", "normal", "near")[len(many) - 2]
-            what = step_of if many[0] else asked.describe()
-            raise MeshError(_nothing(mesh, asked, many), asked=what, given=many[0])
-    return _entered(mesh, found)
+            what = step_of if many[0] else conditions.describe()
+            raise MeshError(_nothing(mesh, conditions, many), asked=what, given=many[0])
+    return _entered(mesh, cells)
 
 
-def _candidates(mesh: Mesh, asked: Conditions) -> list[Sides]:
+def _candidates(mesh: Mesh, conditions: Conditions) -> list[Sides]:
     """Return what may be chosen (collective)."""
-    if asked.dimension == 0:
-        if asked.within is not None:
-            ids = asked.within.points()
+    if conditions.dimension == 0:
+        if conditions.within is not None:
+            ids = conditions.within.points()
         else:
             used = np.unique(
                 joined([c.connectivity.ravel() for c in mesh.cells.values()], np.int64)
@@ -262,50 +264,51 @@ def _candidates(mesh: Mesh, asked: Conditions) -> list[Sides]:
             _, (used,) = exchange(mesh.comm, owners_of(mesh.point_starts, used), used)
             ids = np.unique(used)
         return [Sides("vertex", ids, ids[:, None])]
-    of = asked.within or mesh["all"]
-    found = cells_of(of)
-    for d in range(of.dim, asked.dimension, -1):
-        found = sides_of(mesh.comm, found, outer=asked.outer and d == of.dim)
-    return found
+    of = conditions.within or mesh["all"]
+    cells = cells_of(of)
+    for d in range(of.dim, conditions.dimension, -1):
+        cells = sides_of(mesh.comm, cells, outer=conditions.outer and d == of.dim)
+    return cells
 
 
-def _by_label(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
+def _by_label(mesh: Mesh, conditions: Conditions, cells: list[Sides]) -> list[Sides]:
     """Return those with one of some labels.
 
     Raises
     ------
     MeshError : on every rank: none has one of them.
     """
-    if asked.labels is None or mesh.labels is None:
-        return found
-    chosen, has = [], np.zeros(len(asked.labels), np.int64)
-    for s in found:
+    if conditions.labels is None or mesh.labels is None:
+        return cells
+    chosen, has = [], np.zeros(len(conditions.labels), np.int64)
+    for s in cells:
         if s.kind == "vertex":
             own = mesh.labels.points[s.order - mesh.point_starts[mesh.comm.rank]]
         else:
             own = mesh.labels.cells[s.kind][s.order - mesh.cells[s.kind].start]
-        has += np.isin(asked.labels, own)
-        chosen.append(s.select(np.isin(own, asked.labels)))
-    missing = asked.labels[reduced(mesh.comm, has) == 0]
+        has += np.isin(conditions.labels, own)
+        chosen.append(s.select(np.isin(own, conditions.labels)))
+    missing = conditions.labels[reduced(mesh.comm, has) == 0]
     if len(missing):
         many = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
         raise MeshError(
-            f"Mesh.select({asked.name!r}): {asked.describe()} of {mesh.name} have no labels {many}",
+            f"Mesh.select({conditions.name!r}): {conditions.describe()} of {mesh.name} have no "
+            f"labels {many}",
             asked="labels",
             given=missing[:100].tolist(),
         )
     return chosen
 
 
-def _by_place(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
+def _by_place(mesh: Mesh, conditions: Conditions, cells: list[Sides]) -> list[Sides]:
     """Return those all of whose nodes fulfil the user's condition."""
-    if asked.where is None:
-        return found
-    ids = np.unique(joined([s.nodes.ravel() for s in found], np.int64))
+    if conditions.where is None:
+        return cells
+    ids = np.unique(joined([s.nodes.ravel() for s in cells], np.int64))
     X = mesh.fetch_points(ids)
     with together(mesh.comm):
-        holds = _truth(asked.where, X) if len(ids) else np.empty(0, bool)
-    return [s.select(holds[np.searchsorted(ids, s.nodes)].all(axis=1)) for s in found]
+        holds = _truth(conditions.where, X) if len(ids) else np.empty(0, bool)
+    return [s.select(holds[np.searchsorted(ids, s.nodes)].all(axis=1)) for s in cells]
 
 
 def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
@@ -316,9 +319,9 @@ def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
     ParameterError
     """
     what, n = "Mesh.select: where", len(X)
-    given = call(what, where, X.copy())
-    holds = np.asarray(given)
-    if holds.dtype != bool or (holds.shape != (n,) and not isinstance(given, bool)):
+    answer = call(what, where, X.copy())
+    holds = np.asarray(answer)
+    if holds.dtype != bool or (holds.shape != (n,) and not isinstance(answer, bool)):
         shape = str(holds.shape).replace(str(n), "n") if n > 3 else str(holds.shape)
         raise ParameterError(
             f"{what}: {label(where)} must map places X of shape (n, 3) to truth values of shape "
@@ -341,24 +344,26 @@ def _truth(where: Callable[[Array], npt.ArrayLike], X: Array) -> Mask:
     return holds
 
 
-def _by_normal(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
+def _by_normal(mesh: Mesh, conditions: Conditions, sides: list[Sides]) -> list[Sides]:
     """Return those whose normal is along the one asked for; between two cells in either sense."""
-    if asked.normal is None:
-        return found
-    of = asked.within or mesh["all"]
-    cells = of if of.dim > asked.dimension else mesh["all"]
-    sensed = [(s, np.zeros(len(s.order), bool)) for s in found]
-    if cells.dim > asked.dimension and not (asked.outer and of.dim > asked.dimension):
-        sensed = _sensed(mesh, cells, found)
-    along = asked.normal / np.linalg.norm(asked.normal)
-    least, chosen = np.cos(asked.angle) - 1e-9, []
+    if conditions.normal is None:
+        return sides
+    of = conditions.within or mesh["all"]
+    cells = of if of.dim > conditions.dimension else mesh["all"]
+    sensed = [(s, np.zeros(len(s.order), bool)) for s in sides]
+    if cells.dim > conditions.dimension and not (
+        conditions.outer and of.dim > conditions.dimension
+    ):
+        sensed = _sensed(mesh, cells, sides)
+    along = conditions.normal / np.linalg.norm(conditions.normal)
+    least, chosen = np.cos(conditions.angle) - 1e-9, []
     for s, either in sensed:
         cosine = normals(mesh, s) @ along
         chosen.append(s.select(np.where(either, np.abs(cosine), cosine) >= least))
     return chosen
 
 
-def _sensed(mesh: Mesh, region: Region, found: list[Sides]) -> list[tuple[Sides, Mask]]:
+def _sensed(mesh: Mesh, region: Region, sides: list[Sides]) -> list[tuple[Sides, Mask]]:
     """Return surfaces or edges in the sense of the cells of a region, and which are between two.
 
     Collective.
@@ -367,10 +372,10 @@ def _sensed(mesh: Mesh, region: Region, found: list[Sides]) -> list[tuple[Sides,
     outer = sides_of(mesh.comm, cells, outer=True)
     every = sides_of(mesh.comm, cells, outer=False)
     sensed = []
-    for s in found:
+    for s in sides:
         lists = [
             [s.nodes],
-            *([f.nodes for f in known if f.kind == s.kind] for known in (outer, every)),
+            *([f.nodes for f in group if f.kind == s.kind] for group in (outer, every)),
         ]
         tag = np.repeat(np.arange(3), [sum(map(len, rows)) for rows in lists])
         nodes = np.concatenate([rows for part in lists for rows in part])
@@ -381,58 +386,59 @@ def _sensed(mesh: Mesh, region: Region, found: list[Sides]) -> list[tuple[Sides,
         best = np.arange(meeting.groups)
         for t in (0, 1):  # the outer one is written last
             best[meeting.group[tag == t]] = np.flatnonzero(tag == t)
-        told = meeting.answer(row[best[meeting.group]])[: len(s.order)]
+        senses = meeting.answer(row[best[meeting.group]])[: len(s.order)]
         either = meeting.answer((has[:, 2] & ~has[:, 1])[meeting.group])[: len(s.order)]
-        sensed.append((s if s.of else Sides(s.kind, s.order, told), either))
+        sensed.append((s if s.of else Sides(s.kind, s.order, senses), either))
     return sensed
 
 
-def _from_seed(mesh: Mesh, asked: Conditions, found: list[Sides]) -> list[Sides]:
+def _from_seed(mesh: Mesh, conditions: Conditions, cells: list[Sides]) -> list[Sides]:
     """Return the patch of the one that is nearest to a place.
 
     Raises
     ------
     MeshError : none is near; several of different patches are as near.
     """
-    if asked.near is None:
-        return found
+    if conditions.near is None:
+        return cells
     comm = mesh.comm
-    away = [distances(mesh, s, asked.near) for s in found]
+    away = [distances(mesh, s, conditions.near) for s in cells]
     every = joined(away, np.float64)
-    order = joined([k * 2**58 // len(found) + s.order for k, s in enumerate(found)], np.int64)
+    order = joined([k * 2**58 // len(cells) + s.order for k, s in enumerate(cells)], np.int64)
     least = comm.allreduce(float(every.min(initial=np.inf)), MPI.MIN)
     low, high = mesh.bounds()
     extent = float(np.linalg.norm(high - low))
-    if asked.dimension == 0:
+    if conditions.dimension == 0:
         size = extent
-        parts = [s.order for s in found]
+        parts = [s.order for s in cells]
     else:
         size = comm.allreduce(
-            max(_size(mesh, s, a <= least) for s, a in zip(found, away, strict=True)), MPI.MAX
+            max(_size(mesh, s, a <= least) for s, a in zip(cells, away, strict=True)), MPI.MAX
         )
-        parts = patches(mesh, found, asked.angle)
-    at = _place(asked.near)
+        parts = patches(mesh, cells, conditions.angle)
+    at = _place(conditions.near)
     if least > size:
         raise MeshError(
-            f"Mesh.select({asked.name!r}, near={at}): the nearest of the {asked.describe()} of "
-            f"{mesh.name} is {least:.3g} away; the mesh reaches from "
+            f"Mesh.select({conditions.name!r}, near={at}): the nearest of the "
+            f"{conditions.describe()} of {mesh.name} is {least:.3g} away; the mesh reaches from "
             f"{_place(low)} to {_place(high)}",
             asked="near",
-            given=asked.near,
+            given=conditions.near,
             possible=(low, high),
         )
     patch, seeds = joined(parts, np.int64), every <= least + TIE * extent
     first = comm.allreduce(int(order[seeds].min(initial=2**62)), MPI.MIN)
     chosen = comm.allreduce(int(patch[order == first].max(initial=-1)), MPI.MAX)
     if comm.allreduce(int((patch[seeds] != chosen).sum())):
-        how = f"parts with more than {np.degrees(asked.angle):g} degrees between them"
+        how = f"parts with more than {np.degrees(conditions.angle):g} degrees between them"
         raise MeshError(
-            f"Mesh.select({asked.name!r}, near={at}): several "
-            f"{how if asked.dimension else 'points'} are as near; give a place at the one you mean",
+            f"Mesh.select({conditions.name!r}, near={at}): several "
+            f"{how if conditions.dimension else 'points'} are as near; give a place at the one you "
+            "mean",
             asked="near",
-            given=asked.near,
+            given=conditions.near,
         )
-    return [s.select(p == chosen) for s, p in zip(found, parts, strict=True)]
+    return [s.select(p == chosen) for s, p in zip(cells, parts, strict=True)]
 
 
 def _size(mesh: Mesh, sides: Sides, chosen: Mask) -> float:
@@ -445,32 +451,38 @@ def _place(x: Array) -> str:
     return f"({', '.join(f'{a:g}' for a in x)})"
 
 
-def _nothing(mesh: Mesh, asked: Conditions, many: list[int]) -> str:
+def _nothing(mesh: Mesh, conditions: Conditions, many: list[int]) -> str:
     """Return what to say where nothing is chosen. Collective."""
-    text = f"Mesh.select({asked.name!r}) chooses nothing: none of the {many[0]} {asked.describe()}"
+    text = (
+        f"Mesh.select({conditions.name!r}) chooses nothing: "
+        f"none of the {many[0]} {conditions.describe()}"
+    )
     if not many[0]:
-        text = f"Mesh.select({asked.name!r}) chooses nothing: there are no {asked.describe()}"
+        text = (
+            f"Mesh.select({conditions.name!r}) chooses nothing: "
+            f"there are no {conditions.describe()}"
+        )
     elif len(many) == 3:
-        points = "" if asked.dimension == 0 else " at all of its nodes"
+        points = "" if conditions.dimension == 0 else " at all of its nodes"
         text += f" of {mesh.name} fulfils the condition{points}"
     else:
-        turn = f"{np.degrees(asked.angle):g} degrees"
+        turn = f"{np.degrees(conditions.angle):g} degrees"
         text += f" of {mesh.name} has a normal within {turn} of the one given"
-        if asked.where is not None:
+        if conditions.where is not None:
             text += f", nor any of the {many[2]} that fulfil the condition"
     return f"{text}; the mesh reaches from {' to '.join(_place(x) for x in mesh.bounds())}"
 
 
 # ---- into the mesh ------------------------------------------------------------------------------
-def _entered(mesh: Mesh, found: list[Sides]) -> dict[str, Ints]:
+def _entered(mesh: Mesh, cells: list[Sides]) -> dict[str, Ints]:
     """Return the numbers of cells in this rank's slices; add those that are none yet (collective).
 
     New cells of a type follow the old ones, in the order of the cells that have them, whatever the
     number of ranks.
     """
     comm, members = mesh.comm, {}
-    for kind in dict.fromkeys(s.kind for s in found):
-        parts = [s for s in found if s.kind == kind]
+    for kind in dict.fromkeys(s.kind for s in cells):
+        parts = [s for s in cells if s.kind == kind]
         if not comm.allreduce(sum(len(s.order) for s in parts)):
             continue
         numbers = [_side_points(mesh, s) for s in parts]
@@ -517,10 +529,10 @@ def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
     _, (rows, *labels) = sorted_blocks(comm, starts, np.concatenate([old.ids, ids]), *moving)
     own = labels[0] if labels else None
     mesh.cells[kind] = CellSlice(kind, int(starts[comm.rank]), rows, size, own)
-    for held in mesh._members.values():
-        if kind in held:
-            own = held[kind]
-            held[kind] = _home(mesh, size, old.ids if own is None else old.start + own)
+    for members in mesh._members.values():
+        if kind in members:
+            own = members[kind]
+            members[kind] = _home(mesh, size, old.ids if own is None else old.start + own)
 
 
 def _home(mesh: Mesh, size: int, ids: Ints) -> Ints:

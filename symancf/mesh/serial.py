@@ -83,9 +83,9 @@ class SerialMesh:
         for kind, connectivity in cells.items():
             out.append(kind, _numbers(f"cells of type {kind!r}", connectivity))
         counts = {kind: len(c) for kind, c in out.cells.items()}
-        for name, given in regions.items():
+        for name, rows in regions.items():
             out.members[name] = {}
-            for kind, which in _cells_of(name, given):
+            for kind, which in _cells_of(name, rows):
                 chosen = _numbers(f"region {name!r}", which)
                 if kind == "vertex" and "vertex" not in cells:  # a list of points
                     chosen = chosen.reshape(-1, 1)
@@ -103,17 +103,17 @@ class SerialMesh:
         connectivity = self.cells[kind]
         same = first_of_equals(connectivity)
         same[:first] = np.arange(first)
-        gone = np.flatnonzero(same != np.arange(len(same)))
-        if len(gone):
-            kept = np.flatnonzero(same == np.arange(len(same)))
-            new = np.searchsorted(kept, same)
-            self.cells[kind] = connectivity[kept]
+        repeated = np.flatnonzero(same != np.arange(len(same)))
+        if len(repeated):
+            unique = np.flatnonzero(same == np.arange(len(same)))
+            new = np.searchsorted(unique, same)
+            self.cells[kind] = connectivity[unique]
             if kind in self.cell_labels:
-                self.cell_labels[kind] = self.cell_labels[kind][kept]
+                self.cell_labels[kind] = self.cell_labels[kind][unique]
             for region in self.members.values():
                 if kind in region:
                     region[kind] = np.unique(new[region[kind]])
-        return gone, same[gone]
+        return repeated, same[repeated]
 
     def append(self, kind: str, connectivity: ArrayLike) -> Ints:
         """Add cells of a type and return their numbers."""
@@ -162,15 +162,15 @@ class SerialMesh:
         parts : type of cells, their places, their numbers.
         names : (dimension, number) -> names that the file gives.
         """
-        found = [
+        rows = [
             (dimension(kind), value, kind, own[values == value])
             for kind, own, values in parts
             for value in np.unique(values).tolist()
         ]
         top = dict[int, int]()
-        for dim, value, _, _ in found:
+        for dim, value, _, _ in rows:
             top[value] = max(dim, top.get(value, 0))
-        for dim, value, kind, own in found:
+        for dim, value, kind, own in rows:
             default = f"{name} {value}" + f" ({ENTITIES[dim]})" * (dim < top[value])
             if not name:
                 default = f"{ENTITIES[dim]} {value}"
@@ -212,8 +212,8 @@ def text_of(raw: bytes) -> str:
 
 def unreadable(path: Path, reason: object, **data: Any) -> MeshError:
     """Return the error of a file that cannot be read; `data` as of all errors."""
-    known = {"asked": str(path), **data}
-    return MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path), **known)
+    data_of_error = {"asked": str(path), **data}
+    return MeshError(f"cannot read {str(path)!r}: {reason}", path=str(path), **data_of_error)
 
 
 def _require_names(what: str, given: object) -> None:
@@ -236,14 +236,14 @@ def _cells_of(name: str, given: Any) -> list[tuple[str, ArrayLike]]:
     return pairs
 
 
-def _numbers(what: str, given: ArrayLike) -> NDArray[Any]:
+def _numbers(what: str, values: ArrayLike) -> NDArray[Any]:
     """Return what a user gave as an array of real numbers."""
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
     except ValueError as error:  # lists of different lengths
         raise MeshError(f"{what}: no array of numbers ({error})") from None
     if array.dtype.kind not in "biuf":
-        raise MeshError(f"{what} must be real numbers; given {label(given)} ({array.dtype})")
+        raise MeshError(f"{what} must be real numbers; given {label(values)} ({array.dtype})")
     return array
 
 
@@ -254,7 +254,7 @@ def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
         (
             len(own.points),
             {kind: len(c) for kind, c in own.cells.items()},
-            {r: {k: len(m) for k, m in held.items()} for r, held in own.members.items()},
+            {r: {k: len(m) for k, m in by_kind.items()} for r, by_kind in own.members.items()},
             None if own.point_labels is None else set(own.cell_labels),
         )
     )
@@ -269,9 +269,9 @@ def scatter(comm: MPI.Comm, serial: SerialMesh | None) -> Slices:
             of_cells = scatter_blocks(comm, own.cell_labels.get(kind), cuts)
         cells[kind] = CellSlice(kind, int(cuts[comm.rank]), rows, count, of_cells)
     members: Members = {}
-    for region, held in sizes.items():
+    for region, by_kind in sizes.items():
         members[region] = {}
-        for kind, size in held.items():
+        for kind, size in by_kind.items():
             if size or kind in counts:  # else a region of nothing
                 which = own.members.get(region, {}).get(kind)
                 members[region][kind] = _share(comm, which, size, cells[kind])

@@ -82,9 +82,9 @@ class Meeting:
 
     def answer(self, rows: NDArray[S]) -> NDArray[S]:
         """Return what the meetings say (n, ...) to the rows (k, ...) of this rank. Collective."""
-        _, (told,) = exchange_blocks(self.comm, self._counts, rows)
-        back = np.empty_like(told)
-        back[self._order] = told
+        _, (answers,) = exchange_blocks(self.comm, self._counts, rows)
+        back = np.empty_like(answers)
+        back[self._order] = answers
         return back
 
 
@@ -101,14 +101,14 @@ def sides_of(comm: MPI.Comm, cells: list[Sides], *, outer: bool) -> list[Sides]:
     if not cells:
         return []
     every, keys, orders = [], [], []
-    for held in cells:
+    for cells_of_type in cells:
         first = 0
-        for trace in CELLS[held.kind].traces:
-            local = CELLS[held.kind].sides(trace)
-            every.append((held, trace, local))
-            keys.append(hashes(held.nodes[:, local].reshape(-1, local.shape[1])))
+        for trace in CELLS[cells_of_type.kind].traces:
+            local = CELLS[cells_of_type.kind].sides(trace)
+            every.append((cells_of_type, trace, local))
+            keys.append(hashes(cells_of_type.nodes[:, local].reshape(-1, local.shape[1])))
             number = np.arange(first, first + len(local))
-            orders.append((MAX_SIDES * held.order[:, None] + number).ravel())
+            orders.append((MAX_SIDES * cells_of_type.order[:, None] + number).ravel())
             first += len(local)
     meeting = Meeting(comm, joined(keys, np.uint64))
     last = comm.allreduce(max((int(o.max(initial=0)) for o in orders), default=0), MPI.MAX)
@@ -118,16 +118,20 @@ def sides_of(comm: MPI.Comm, cells: list[Sides], *, outer: bool) -> list[Sides]:
     keep = least[meeting.group] == here
     if outer:
         keep &= np.bincount(meeting.group, minlength=meeting.groups)[meeting.group] == 1
-    told = np.split(meeting.answer(keep), np.cumsum([len(o) for o in orders])[:-1])
-    found = []
-    for (held, trace, local), order, chosen in zip(every, orders, told, strict=True):
+    chosen_sides = np.split(meeting.answer(keep), np.cumsum([len(o) for o in orders])[:-1])
+    sides = []
+    for (cells_of_type, trace, local), order, chosen in zip(
+        every, orders, chosen_sides, strict=True
+    ):
         row, side = np.divmod(np.flatnonzero(chosen), len(local))
-        beside = held.nodes[row]
+        beside = cells_of_type.nodes[row]
         nodes = np.take_along_axis(beside, local[side], axis=1)
-        found.append(
-            Sides(trace, order[chosen], nodes, held.kind, beside, order[chosen] % MAX_SIDES)
+        sides.append(
+            Sides(
+                trace, order[chosen], nodes, cells_of_type.kind, beside, order[chosen] % MAX_SIDES
+            )
         )
-    return found
+    return sides
 
 
 def normals(mesh: Mesh, sides: Sides) -> Array:
@@ -158,11 +162,11 @@ def _inwards(kind: str, x: Array) -> Array:
         ends = cell.unit[np.array(cell.edges)]
         places, along = ends.mean(axis=1), ends[:, 1] - ends[:, 0]
     _, slopes = cell.evaluate(places)
-    found = np.einsum("svd,sd,kva->ksa", slopes, cell.centre - places, x)
+    vectors = np.einsum("svd,sd,kva->ksa", slopes, cell.centre - places, x)
     if along is not None:
         edge = unit(np.einsum("svd,sd,kva->ksa", slopes, along, x))
-        found -= np.einsum("ksa,ksa->ks", found, edge)[..., None] * edge
-    return unit(found)
+        vectors -= np.einsum("ksa,ksa->ks", vectors, edge)[..., None] * edge
+    return unit(vectors)
 
 
 def patches(mesh: Mesh, sides: list[Sides], turn: float) -> list[Ints]:
@@ -232,12 +236,12 @@ def in_one_sense(region: Region, name: str | None) -> Region:
     turned = against(mesh.comm, region.slice(kind)[1])
     rows = region.slice(kind)[1][turned]
     X = mesh.fetch_points(rows[:1, :2]).reshape(-1, 3)
-    found = mesh.comm.allgather((len(rows), *X.mean(axis=0)) if len(rows) else (0,))
-    many = sum(int(part[0]) for part in found)
+    centres = mesh.comm.allgather((len(rows), *X.mean(axis=0)) if len(rows) else (0,))
+    many = sum(int(part[0]) for part in centres)
     if not many:
         return region
     if name and mesh.comm.rank == 0:
-        _, x, y, z = next(part for part in found if part[0])
+        _, x, y, z = next(part for part in centres if part[0])
         warnings.warn(
             f"body {name!r}: {many} of {region.size} cells, e.g. at ({x:g}, {y:g}, {z:g}), are "
             "numbered in the other sense than their neighbours; turned. The third axis of a "
@@ -276,8 +280,8 @@ def _to_triangle(x: Array) -> Array:
     """Return the distance (k,) of the origin from triangles x (k, 3, 3)."""
     normal = unit(np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]))
     following = np.roll(x, -1, axis=1)
-    left = np.cross(x, following)  # the origin is left of each edge where it is above
-    above = (np.einsum("kea,ka->ke", left, normal) >= 0.0).all(axis=1) & normal.any(axis=1)
+    is_left = np.cross(x, following)  # the origin is left of each edge where it is above
+    above = (np.einsum("kea,ka->ke", is_left, normal) >= 0.0).all(axis=1) & normal.any(axis=1)
     edges = np.min([_to_segment(x[:, k], following[:, k]) for k in range(3)], axis=0)
     return np.where(above, np.abs(np.einsum("ka,ka->k", x[:, 0], normal)), edges)
 

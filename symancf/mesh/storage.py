@@ -49,8 +49,8 @@ def write_slices(mesh: Mesh, path: Path) -> None:
             for kind, cells in mesh.cells.items():
                 if cells.labels is not None:
                     file.append(f"labels/cells/{kind}", cells.labels)
-        for number, held in enumerate(mesh._members.values()):
-            for kind, chosen in held.items():
+        for number, members in enumerate(mesh._members.values()):
+            for kind, chosen in members.items():
                 if chosen is not None:
                     file.append(f"regions/{number}/{kind}", chosen + mesh.cells[kind].start)
 
@@ -60,10 +60,10 @@ def _begin(mesh: Mesh, file: h5py.File) -> None:
     file.attrs["format"], file.attrs["version"] = encoded(FORMAT), VERSION
     file.attrs["types"] = encoded(" ".join(mesh.cells))
     file.create_group("regions", track_order=True)
-    for number, (name, held) in enumerate(mesh._members.items()):
+    for number, (name, members) in enumerate(mesh._members.items()):
         group = file["regions"].create_group(str(number))
         group.attrs["name"] = encoded(name)
-        for kind, chosen in held.items():
+        for kind, chosen in members.items():
             if chosen is None:
                 group.attrs[kind] = encoded("all")
 
@@ -113,11 +113,11 @@ def read_slices(path: Path, comm: MPI.Comm) -> Slices:
                     name = (
                         label.replace("%2F", "/") if version == 1 else decoded(group.attrs["name"])
                     )
-                    whole = (kind for kind in group.attrs if kind != "name")
-                    held: dict[str, Ints | None] = dict.fromkeys(whole)
+                    kinds = (kind for kind in group.attrs if kind != "name")
+                    arrays: dict[str, Ints | None] = dict.fromkeys(kinds)
                     for kind, data in group.items():
-                        held[kind] = _between(data, cells[kind].ids) - cells[kind].start
-                    members[name] = held
+                        arrays[kind] = _between(data, cells[kind].ids) - cells[kind].start
+                    members[name] = arrays
         except DAMAGED as error:
             raise unreadable(path, error) from None
     return Slices(points, starts, cells, members, labels)

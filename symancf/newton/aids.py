@@ -45,14 +45,14 @@ class AidRow(NamedTuple):
     source : where it comes from.
     case : what fails, gives a wrong value or takes 1.3 times the iterations without it: "verify"
         or "robust" with the name of a case of ``symancf verify``, ``bench --robust``, or a test.
-    found : iterations, and shorter attempts, of the case with the aid and without it.
+    counts : iterations, and shorter attempts, of the case with the aid and without it.
     make : makes it for `VectorEquations` of a problem; None: the problem itself makes it.
     """
 
     mends: str
     source: str
     case: str
-    found: str
+    counts: str
     make: Callable[..., Aid] | None = None
 
 
@@ -194,9 +194,9 @@ def wanted(options: SolverOptions) -> dict[str, AidRow]:
         if name[0] != "-" or name[1:] not in AIDS:
             raise ParameterError(
                 f"option aids={given!r}: {name!r} switches nothing off; possible are "
-                + ", ".join(f"-{known}" for known in AIDS),
+                + ", ".join(f"-{aid}" for aid in AIDS),
                 asked="aids",
                 given=given,
-                possible=[f"-{known}" for known in AIDS],
+                possible=[f"-{aid}" for aid in AIDS],
             )
     return {name: row for name, row in AIDS.items() if f"-{name}" not in names}

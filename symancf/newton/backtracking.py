@@ -144,10 +144,10 @@ class PartBacktracking(Aid):
             g = self._g.getArray(readonly=True)
             wrong = self._wrong(g, bad, before, part)
             if leftover is not None:
-                left = leftover.corrections(np.where(wrong[rows.row_part], 0.0, g))
-                left[wrong] = np.inf
-                best, least = np.where(left < least, part, best), np.minimum(left, least)
-                wrong |= moving & (left >= length)
+                remainder = leftover.corrections(np.where(wrong[rows.row_part], 0.0, g))
+                remainder[wrong] = np.inf
+                best, least = np.where(remainder < least, part, best), np.minimum(remainder, least)
+                wrong |= moving & (remainder >= length)
             if not wrong.any():
                 return part
             part[wrong] /= 2.0

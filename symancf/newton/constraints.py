@@ -80,13 +80,19 @@ class Constraints:
         length = np.where(numbering.those("position", "sliding"), size, 1.0)
         moves = numbering.those(*MOVING)
         order = np.argsort(numbering.columns_of_free)
-        known, free = numbering.columns_of_free[order], numbering.free[order]
+        column_numbers, free = numbering.columns_of_free[order], numbering.free[order]
         for k, (columns, first) in enumerate(
             zip(self.matrix.columns, (numbering.first_row, 0), strict=True)
         ):
             column = columns[self.places[k]].astype(np.int64) + first
-            at = np.minimum(np.searchsorted(known, column), max(0, len(known) - 1))
-            there = known[at] == column if len(known) else np.zeros(len(column), dtype=bool)
+            at = np.minimum(
+                np.searchsorted(column_numbers, column), max(0, len(column_numbers) - 1)
+            )
+            there = (
+                column_numbers[at] == column
+                if len(column_numbers)
+                else np.zeros(len(column), dtype=bool)
+            )
             self.weight[k] = np.where(there & moves[free[at]], length[free[at]] ** 2, 0.0)
 
     def lengths(self) -> Array:
@@ -118,8 +124,8 @@ class Constraints:
         1e-2 rtol of the largest violation since `begin` in the same connected part, each measured
         by its gradient, counts as none, too. (Collective.)
         """
-        norms, found = self.norms, np.abs(f[self.rows])
-        np.maximum(self._largest, found, out=self._largest)
+        norms, values = self.norms, np.abs(f[self.rows])
+        np.maximum(self._largest, values, out=self._largest)
         seen = np.zeros(norms.parts)
         length, part = self.limits / self.round_off, norms.row_part[self.rows]
         there = self.limits > TINY
@@ -128,5 +134,5 @@ class Constraints:
         arisen = np.where(there, seen[part] * length, self._largest)
         allowed = np.maximum(self.limits, VIOLATION_SHARE * rtol * arisen)
         share = np.zeros(norms.count)
-        np.maximum.at(share, self._class, found / np.maximum(allowed, TINY))
+        np.maximum.at(share, self._class, values / np.maximum(allowed, TINY))
         return norms.largest(share)

@@ -102,8 +102,8 @@ class Leftover:
             diagonal = self._y.getArray(readonly=True)
             there = diagonal != 0.0
             self._y.setArray(np.divide(rows, diagonal, out=np.zeros_like(rows), where=there))
-        found = np.array(self._y.getArray(readonly=True))
-        return found if np.isfinite(self._y.norm()) else None
+        correction = np.array(self._y.getArray(readonly=True))
+        return correction if np.isfinite(self._y.norm()) else None
 
     def lengths(self, change: Array) -> Array:
         """Return the size of a change (rows) of the displacements of each part (collective)."""

@@ -11,8 +11,8 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array, Ints
+from ..assembly.assembler import Assembler
 from ..assembly.matrix import Matrix
-from ..assembly.plan import Plan
 from ..mesh.partition.components import least_connected
 from ..runtime.collective import combine, lookup, shares, together
 from .elimination import Elimination, rows_by_groups
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from ..assembly.configuration import Configuration
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
 
 
 MAX_OPERATIONS = 1e12  # operations for a group: minutes
@@ -118,19 +118,19 @@ class ConstraintGroup:
 
 
 class Jacobian:
-    """Evaluates the constraints alone: a plan and a matrix of their pieces.
+    """Evaluates the constraints alone: an assembler and a matrix of their forms.
 
     Attributes
     ----------
     looked_at : keys of this rank's rows that rank 0 is told of; None: all.
     """
 
-    def __init__(self, system: Configuration, pieces: Sequence[Piece]) -> None:
+    def __init__(self, system: Configuration, forms: Sequence[Form]) -> None:
         self.system = system
         numbering = self.numbering = system.numbering
-        self.plan = Plan(pieces, numbering, system.reference, system.comm)
-        self.matrix = Matrix(system.comm, numbering, pieces)
-        self.plan.attach(self.matrix)
+        self.assembler = Assembler(forms, numbering, system.reference, system.comm)
+        self.matrix = Matrix(system.comm, numbering, forms)
+        self.assembler.attach(self.matrix)
         within = np.arange(numbering.coordinates) - numbering.start[numbering.vertex_of]
         ids = system.topology.vertex_ids[numbering.vertex_of].astype(np.int64)
         self.width = max(1, numbering.widest)
@@ -153,7 +153,7 @@ class Jacobian:
         """Return the rows of this rank (collective)."""
         f = np.zeros_like(state)
         with together(self.system.comm):
-            self.plan.tangent(state, f, self.matrix)
+            self.assembler.tangent(state, f, self.matrix)
         start, columns, values = self.matrix.mat.getValuesCSR()
         rows = self.numbering.row[self.offsets]
         count = start[rows + 1] - start[rows]
@@ -204,16 +204,18 @@ class Jacobian:
         count = int(row.max(initial=-1)) + 1
         squares = np.bincount(row, np.square(rows.value), minlength=count)
         strong = np.abs(rows.value) > PRIVATE_COLUMN_SHARE * np.sqrt(squares[row])
-        left = np.ones(len(row), dtype=bool)
+        remaining = np.ones(len(row), dtype=bool)
         for _ in range(sweeps):
-            users = combine(comm, starts, column[left], np.ones(int(left.sum()), dtype=np.int64))
-            own = left & strong & (lookup(comm, starts, column, users) == 1)
-            gone = np.zeros(count, dtype=bool)
-            gone[row[own]] = True
-            left &= ~gone[row]
+            users = combine(
+                comm, starts, column[remaining], np.ones(int(remaining.sum()), dtype=np.int64)
+            )
+            own = remaining & strong & (lookup(comm, starts, column, users) == 1)
+            removed = np.zeros(count, dtype=bool)
+            removed[row[own]] = True
+            remaining &= ~removed[row]
             if not comm.allreduce(int(own.any())):
                 break
-        self.looked_at = np.unique(rows.row[left])
+        self.looked_at = np.unique(rows.row[remaining])
 
     def move(self, state: Array, step: tuple[Ints, Array] | None) -> None:
         """Add a step, known on rank 0 by keys of columns, to local vectors (collective)."""
@@ -253,7 +255,7 @@ def groups_of(data: JacobianRows) -> list[ConstraintGroup]:
     np.minimum.at(first, c, r)
     every = np.array([0, len(keys)])
     group = least_connected(MPI.COMM_SELF, every, np.stack([r, first[c]], axis=1))
-    found = []
+    groups = []
     by_group, of_entry = np.argsort(group, kind="stable"), np.argsort(group[r], kind="stable")
     numbers, size = np.unique(group, return_counts=True)
     parts: list[Ints] = np.split(keys[by_group], np.cumsum(size)[:-1])
@@ -261,8 +263,8 @@ def groups_of(data: JacobianRows) -> list[ConstraintGroup]:
     used: list[Ints] = np.split(columns[c[of_entry]], ends[:-1])
     for members, mine in zip(parts, used, strict=True):
         if len(members) > 1:
-            found.append(ConstraintGroup.of(data, members, np.unique(mine)))
-    return found
+            groups.append(ConstraintGroup.of(data, members, np.unique(mine)))
+    return groups
 
 
 def fulfil(
@@ -272,10 +274,10 @@ def fulfil(
 
     Returns the groups there, on rank 0, and the last step of Gauss's and Newton's method.
     """
-    found = _Fulfilment(jacobian, state, groups)
-    newton(found, MAX_TRIAL_ITERATIONS)
-    found.look()
-    return found.groups, found.moved
+    fulfilment = _Fulfilment(jacobian, state, groups)
+    newton(fulfilment, MAX_TRIAL_ITERATIONS)
+    fulfilment.look()
+    return fulfilment.groups, fulfilment.moved
 
 
 class _Fulfilment:
@@ -329,7 +331,7 @@ def joined(groups: list[ConstraintGroup], steps: list[Array]) -> tuple[Ints, Arr
 
 
 def constraint_names(
-    jacobian: Jacobian, pieces: Sequence[Piece], keys: Ints
+    jacobian: Jacobian, forms: Sequence[Form], keys: Ints
 ) -> tuple[list[str], str]:
     """Return the names of constraints and where they are, in words (collective)."""
     system, numbering = jacobian.system, jacobian.numbering
@@ -337,9 +339,9 @@ def constraint_names(
     wanted = np.zeros(numbering.vertices, dtype=bool)
     wanted[numbering.vertex_of[at]] = True
     position = numbering.offset[:, numbering.block("position")]
-    found: dict[tuple[int, int], tuple[float, ...]] = {}  # of many places the least
-    for number, piece in enumerate(pieces):
-        start, flat = piece.vertex_start, np.asarray(piece.vertices).ravel()
+    places: dict[tuple[int, int], tuple[float, ...]] = {}  # of many places the least
+    for number, form in enumerate(forms):
+        start, flat = form.vertex_start, np.asarray(form.vertices).ravel()
         entity = np.repeat(np.arange(len(start) - 1), np.diff(start))
         for e, vertex in zip(entity[wanted[flat]], flat[wanted[flat]], strict=True):
             vertices = flat[start[e] : start[e + 1]]
@@ -347,12 +349,12 @@ def constraint_names(
             X = system.reference[position[placed[:1], None] + np.arange(3)]
             place = tuple(np.round(X.ravel(), 9).tolist())
             key = number, int(system.topology.vertex_ids[vertex])
-            found[key] = min(found.get(key, place), place)
-    everywhere = [item for part in system.comm.allgather(found) for item in part.items()]
+            places[key] = min(places.get(key, place), place)
+    everywhere = [item for part in system.comm.allgather(places) for item in part.items()]
     numbers = sorted({number for (number, _), _ in everywhere})
     where = dict(sorted(everywhere, reverse=True))  # the least stays
     points = sorted({place for place in where.values() if place})
-    names = [pieces[n].name for n in numbers]
+    names = [forms[n].name for n in numbers]
     if not points:
         return names, ""
     x = points[0]

@@ -63,16 +63,16 @@ def rows_by_groups(A: csr_array, owner: Ints) -> list[GroupRows]:
     size = np.prod(np.array(shapes), axis=1)
     offset, width = np.cumsum(size) - size, np.array(shapes)[:, 1]
     p, group = part[row], owner[column]
-    left = np.concatenate(lefts)[np.searchsorted(np.concatenate(keys), p * count + group)]
+    widths_left = np.concatenate(lefts)[np.searchsorted(np.concatenate(keys), p * count + group)]
     values = np.zeros(int(size.sum()))
-    values[offset[p] + place[row] * width[p] + left + column - first[group]] = value
-    made = []
+    values[offset[p] + place[row] * width[p] + widths_left + column - first[group]] = value
+    blocks = []
     for groups, shape, at in zip(sets, shapes, offset.tolist(), strict=True):
         block = values[at : at + shape[0] * shape[1]].reshape(shape)
         if shape[0] > shape[1]:
             block = np.asarray(np.linalg.qr(block, mode="r"))
-        made.append(GroupRows(groups, block))
-    return made
+        blocks.append(GroupRows(groups, block))
+    return blocks
 
 
 class _Store:
@@ -99,11 +99,11 @@ class _Store:
     def take(self, group: int) -> list[GroupRows]:
         """Return the blocks that have a group, which are no longer in store."""
         numbers = sorted(self._of[group])
-        taken = [self._blocks.pop(number) for number in numbers]
-        for number, rows in zip(numbers, taken, strict=True):
+        blocks = [self._blocks.pop(number) for number in numbers]
+        for number, rows in zip(numbers, blocks, strict=True):
             for g in rows.groups:
                 self._of[g].discard(number)
-        return taken
+        return blocks
 
 
 @dataclass
@@ -149,16 +149,16 @@ class Elimination:
         store = _Store(len(widths), parts)
         heap = [(0, g) for g in range(len(widths))]
         heapq.heapify(heap)
-        left = set(range(len(widths)))
+        remaining = set(range(len(widths)))
         while heap:
             degree, group = heapq.heappop(heap)
-            if group not in left:
+            if group not in remaining:
                 continue
             later = store.neighbours(group)
             if len(later) > degree:
                 heapq.heappush(heap, (len(later), group))
                 continue
-            left.remove(group)
+            remaining.remove(group)
             mine = store.take(group)
             shape = sum(len(rows.values) for rows in mine), int(widths[[group, *later]].sum())
             self.operations += float(shape[0] * shape[1] ** 2)
@@ -201,10 +201,10 @@ class Elimination:
         dead = [(step, v) for step, done in enumerate(self._groups_done) for v in done.dead.T][
             :most
         ]
-        found = []
+        vectors = []
         for k in range(0, len(dead), together):
-            found += self._back(users, dead[k : k + together])
-        return found
+            vectors += self._back(users, dead[k : k + together])
+        return vectors
 
     def _back(
         self, users: list[list[int]], dead: list[tuple[int, Array]]
@@ -214,7 +214,7 @@ class Elimination:
         Only steps are taken whose groups they have.
         """
         count = len(dead)
-        found: dict[int, Array] = {}
+        parts: dict[int, Array] = {}
         own: dict[int, Array] = {}
         for k, (step, direction) in enumerate(dead):
             own.setdefault(step, np.zeros((len(direction), count)))[:, k] = direction
@@ -228,17 +228,17 @@ class Elimination:
             part, column = np.zeros((len(done.by), count)), 0
             for g in done.later:
                 width = int(self._widths[g])
-                if g in found:
-                    part -= done.by[:, column : column + width] @ found[g]
+                if g in parts:
+                    part -= done.by[:, column : column + width] @ parts[g]
                 column += width
             part[:, np.abs(part).max(axis=0, initial=0.0) <= ROUND_OFF] = 0.0
             if step in own or part.any():
-                found[done.group] = done.live @ part + own.get(step, 0.0)
+                parts[done.group] = done.live @ part + own.get(step, 0.0)
                 for earlier in users[done.group]:
                     heapq.heappush(waiting, -earlier)
-        groups = sorted(found)
+        groups = sorted(parts)
         columns = np.concatenate([self._first[g] + np.arange(self._widths[g]) for g in groups])
-        values = np.concatenate([found[g] for g in groups])
+        values = np.concatenate([parts[g] for g in groups])
         return [(columns[v != 0.0], v[v != 0.0]) for v in values.T]
 
     def solve(self, b: Array) -> Array:
@@ -246,7 +246,7 @@ class Elimination:
 
         What b has along these is left aside.
         """
-        b, y, known = b.copy(), np.zeros(len(b)), []
+        b, y, solved = b.copy(), np.zeros(len(b)), []
         for done in self._groups_done:
             x = done.live.T @ b[self._columns(done.group)]
             column = 0
@@ -254,8 +254,8 @@ class Elimination:
                 width = int(self._widths[g])
                 b[self._columns(g)] -= x @ done.by[:, column : column + width]
                 column += width
-            known.append(x / done.size**2)
-        for done, x in zip(reversed(self._groups_done), reversed(known), strict=True):
+            solved.append(x / done.size**2)
+        for done, x in zip(reversed(self._groups_done), reversed(solved), strict=True):
             there = [y[self._columns(g)] for g in done.later]
             x = x - done.by @ np.concatenate([np.zeros(0), *there])
             y[self._columns(done.group)] = done.live @ x
@@ -270,13 +270,15 @@ def _stacked(widths: Ints, groups: tuple[int, ...], parts: list[GroupRows]) -> A
     """Return rows on the columns of `groups`, in that order."""
     first = dict(zip(groups, np.cumsum([0, *widths[list(groups)][:-1]]).tolist(), strict=True))
     total = int(widths[list(groups)].sum())
-    made = np.zeros((sum(len(rows.values) for rows in parts), total))
+    rows_of_groups = np.zeros((sum(len(rows.values) for rows in parts), total))
     row = 0
     for rows in parts:
         column, n = 0, len(rows.values)
         for g in rows.groups:
             w = int(widths[g])
-            made[row : row + n, first[g] : first[g] + w] = rows.values[:, column : column + w]
+            rows_of_groups[row : row + n, first[g] : first[g] + w] = rows.values[
+                :, column : column + w
+            ]
             column += w
         row += n
-    return made
+    return rows_of_groups

@@ -61,9 +61,9 @@ class VectorEquations(ABC):
     def configured(self, options: SolverOptions) -> None:
         """See whether `newton` does what the options ask for that the SNES has taken."""
         usual = tuple(f"snes_{name}" for name in FOLLOWED)
-        asked = options.chosen("snes_", "npc_")
-        self._by_newton = all(name.startswith(usual) for name in asked)
-        self._plain = asked.keys() <= PLAIN
+        options_chosen = options.chosen("snes_", "npc_")
+        self._by_newton = all(name.startswith(usual) for name in options_chosen)
+        self._plain = options_chosen.keys() <= PLAIN
         if self._by_newton:
             self.snes.setMaxFunctionEvaluations(SEARCHES)
 

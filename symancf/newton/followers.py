@@ -81,7 +81,7 @@ def followers(matrix: Matrix, starts: Ints, rows: Ints, vertex: Ints, may: Mask)
     alone = lookup(matrix.comm, starts, column, may & (users == 1))
     width = np.bincount(of_pair, minlength=int(group[-1]) + 1 if len(group) else 0)
     first = np.cumsum(width) - width
-    found = []
+    chosen = []
     count = np.bincount(group, minlength=len(width))
     begin = np.cumsum(count) - count
     for k in np.unique(count).tolist():
@@ -100,10 +100,10 @@ def followers(matrix: Matrix, starts: Ints, rows: Ints, vertex: Ints, may: Mask)
         r, p = row[entry], place.ravel()[entry]
         B[number[group[r]], r - begin[group[r]], p - first[of_pair[p]]] = value[entry]
         index = begin[some][:, None] + np.arange(k)
-        found.append(_solved(_Groups(index, columns, B, own)))
+        chosen.append(_solved(_Groups(index, columns, B, own)))
     none = np.zeros(0, np.int64)
     empty = none, none, none, np.zeros(0), none, none, np.zeros(0)
-    parts = [np.concatenate(part) for part in zip(empty, *found, strict=True)]
+    parts = [np.concatenate(part) for part in zip(empty, *chosen, strict=True)]
     listed, of, column, factor, by, equation, inverse = parts
     number = int(starts[matrix.comm.rank]) + rows
     return Followers(np.sort(rows[listed]), of, column, factor, by, number[equation], inverse)
@@ -111,15 +111,15 @@ def followers(matrix: Matrix, starts: Ints, rows: Ints, vertex: Ints, may: Mask)
 
 def _entries(matrix: Matrix, first: int, rows: Ints) -> tuple[Ints, Ints, Array]:
     """Return the entries of some rows: number in the list, column on all ranks, value."""
-    found = []
+    entries = []
     starts = matrix.diagonal_start, matrix.off_start
     parts = zip(starts, matrix.columns, (first, 0), matrix.values, strict=True)
     for start, columns, shift, values in parts:
         count = (start[rows + 1] - start[rows]).astype(np.int64)
         place = np.repeat(start[rows] - np.cumsum(count) + count, count) + np.arange(count.sum())
         row = np.repeat(np.arange(len(rows)), count)
-        found.append((row, columns[place].astype(np.int64) + shift, values[place]))
-    row, column, value = (np.concatenate(part) for part in zip(*found, strict=True))
+        entries.append((row, columns[place].astype(np.int64) + shift, values[place]))
+    row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
     largest = np.zeros(len(rows))
     np.maximum.at(largest, row, np.abs(value))
     strong = np.abs(value) > ROUND_OFF * largest[row]

@@ -29,11 +29,11 @@ class Forcing:
     Parameters
     ----------
     parts : number of connected parts.
-    given : a tolerance of the user's, which takes the place of the formula.
+    tolerance : a tolerance of the user's, which takes the place of the formula.
     """
 
-    def __init__(self, parts: int, given: float | None) -> None:
-        self._parts, self._tolerance = parts, given
+    def __init__(self, parts: int, tolerance: float | None) -> None:
+        self._parts, self._tolerance = parts, tolerance
         self.begin()
 
     def begin(self) -> None:

@@ -59,8 +59,8 @@ class PartScaling:
         self.error: BaseException | None = None
         self._b, self._z = vector.duplicate(), vector.duplicate()
         self._up, self._down = vector.duplicate(), vector.duplicate()
-        given = PETSc.Options(ksp.getOptionsPrefix()).hasName("ksp_norm_type")
-        if ksp.getType() == PETSc.KSP.Type.CG and not given:
+        has_norm = PETSc.Options(ksp.getOptionsPrefix()).hasName("ksp_norm_type")
+        if ksp.getType() == PETSc.KSP.Type.CG and not has_norm:
             ksp.setNormType(_NORM.NATURAL)
         self._hooks = _Hook(self._before), _Hook(self._after)
         handle = ctypes.c_void_p(ksp.handle)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..assembly.configuration import Configuration
+    from ..assembly.form import Form
     from ..assembly.numbering import Block, RowKind
-    from ..assembly.piece import Piece
 
 
 DOUBLE = np.finfo(float)
@@ -53,7 +53,7 @@ class RowNorms:
     row_part : (rows,) part of each row.
     """
 
-    def __init__(self, system: Configuration, pieces: Sequence[Piece]) -> None:
+    def __init__(self, system: Configuration, forms: Sequence[Form]) -> None:
         self.system = system
         self.parts: int
         self.count: int
@@ -61,13 +61,13 @@ class RowNorms:
         self.part: Ints
         self.kind: Ints
         numbering = self.numbering = system.numbering
-        found: ConnectedParts = connected_parts(numbering, pieces)
-        self.parts = found.count
+        connected: ConnectedParts = connected_parts(numbering, forms)
+        self.parts = connected.count
         self.kinds, kind_of_row = numbering.kind_of_rows()
         kinds = len(self.kinds)
         rows = numbering.coordinate_of_row
-        self.of_vertex = found.of_vertex
-        part = found.of_vertex[numbering.vertex_of[rows]]
+        self.of_vertex = connected.of_vertex
+        part = connected.of_vertex[numbering.vertex_of[rows]]
         self.row_part: Ints = part
         codes = part * kinds + kind_of_row.astype(np.int64)
         mine = np.unique(codes)
@@ -76,7 +76,7 @@ class RowNorms:
         self.count = len(every)
         self.of_row: Ints = np.searchsorted(every, codes)
         self._present = sorted({int(k) for k in self.kind})
-        self.prescribed, self.class_of_prescribed = self._prescribed(found.of_vertex, every)
+        self.prescribed, self.class_of_prescribed = self._prescribed(connected.of_vertex, every)
         self._starts = np.flatnonzero(np.diff(self.part, prepend=-1))  # classes are sorted by part
         tries = [numbering.random(3 + k) for k in range(4 if numbering.size < SMALL_SYSTEM else 1)]
         self._tries = [0.5 * np.sign(signs) + signs for signs in tries]  # of 0.5 to 1.5
@@ -87,24 +87,24 @@ class RowNorms:
         _, kind = numbering.kind_of_coordinates()
         owned = numbering.vertex_of < numbering.owned_vertices
         part = of_vertex[numbering.vertex_of]
-        held = np.flatnonzero(owned & (numbering.fixed_by >= 0) & (part != NONE))
-        codes = part[held] * len(self.kinds) + kind[held]
+        fixed = np.flatnonzero(owned & (numbering.fixed_by >= 0) & (part != NONE))
+        codes = part[fixed] * len(self.kinds) + kind[fixed]
         place = np.minimum(np.searchsorted(every, codes), max(0, len(every) - 1))
         there = every[place] == codes if len(every) else np.zeros(len(codes), dtype=bool)
-        return held[there], place[there]
+        return fixed[there], place[there]
 
     # ---- norms ----------------------------------------------------------------------------------
-    def of(self, *vectors: Array, held: Array | None = None) -> list[Array]:
+    def of(self, *vectors: Array, prescribed: Array | None = None) -> list[Array]:
         """Return the norms by class of vectors of this rank's rows, in one message (collective).
 
         `prescribed`: a local vector whose fixed coordinates are measured, as the last result.
         """
         count = self.count
-        total = np.empty((len(vectors) + (held is not None), count))
+        total = np.empty((len(vectors) + (prescribed is not None), count))
         for k, values in enumerate(vectors):
             total[k] = np.bincount(self.of_row, values * values, minlength=count)
-        if held is not None:
-            forces = held[self.prescribed]
+        if prescribed is not None:
+            forces = prescribed[self.prescribed]
             total[-1] = np.bincount(self.class_of_prescribed, forces * forces, minlength=count)
         total = self.system.sum(total)
         norms = list(np.sqrt(total))
@@ -139,11 +139,11 @@ class RowNorms:
         """Return norms by class as norms by kind, of all parts together, for people."""
         unit = float(norms.max(initial=0.0)) or 1.0
         squares = np.bincount(self.kind, (norms / unit) ** 2, minlength=len(self.kinds))
-        found: dict[str, float] = {}
+        by_name: dict[str, float] = {}
         for k in self._present:
             name = words_of(self.kinds[k].name)
-            found[name] = math.hypot(found.get(name, 0.0), unit * float(np.sqrt(squares[k])))
-        return found
+            by_name[name] = math.hypot(by_name.get(name, 0.0), unit * float(np.sqrt(squares[k])))
+        return by_name
 
     def classes(self, chosen: Callable[[Block], bool]) -> Mask:
         """Return which classes are of blocks that a function chooses."""
@@ -183,12 +183,12 @@ class RowNorms:
     @cached_property
     def _parts_of_bodies(self) -> list[Ints]:
         """The parts to which coordinates of each body belong on this rank."""
-        found = []
+        parts = []
         for body in self.system.bodies:
             vertices = [vertices for _, vertices in self.system.binding(body).carriers(self.system)]
             own = np.unique(self.of_vertex[np.concatenate(vertices)])
-            found.append(own[own != NONE])
-        return found
+            parts.append(own[own != NONE])
+        return parts
 
     def natural(self, sizes: Array) -> Array:
         """Return the size of a large change of the coordinates of each class; see `Block`."""
@@ -238,18 +238,18 @@ class RowNorms:
         product : writes the product of the tangent at `state` with a change.
         """
         unit, to_rows = EPS * self.system.reference, self.numbering.to_rows
-        plain, slope, moved, found = np.zeros((4, len(state)))
+        plain, slope, moved, errors = np.zeros((4, len(state)))
         bad = residual(state, plain)
         product(unit, slope)
         for k in STRAIN_CHANGES:
             bad += residual(state + k * unit, moved)
-            found = np.maximum(found, np.abs(moved - plain - k * slope))
+            errors = np.maximum(errors, np.abs(moved - plain - k * slope))
         bad += residual(np.zeros_like(state), plain)
-        ok = not bad and bool(np.isfinite(found).all() and np.isfinite(plain).all())
+        ok = not bad and bool(np.isfinite(errors).all() and np.isfinite(plain).all())
         if not self.numbering.comm.allreduce(int(ok), op=MPI.MIN):
             return to_rows(np.zeros_like(state))
-        along, rest = to_rows(found), np.abs(to_rows(plain))
-        n, own, size, held = self.of(along, rest, to_rows(slope), held=slope)
-        size = np.maximum(size, held)
+        along, rest = to_rows(errors), np.abs(to_rows(plain))
+        n, own, size, prescribed = self.of(along, rest, to_rows(slope), prescribed=slope)
+        size = np.maximum(size, prescribed)
         along = np.where((n > EXACT_LAW_RATIO * size)[self.of_row], along, 0.0)
         return np.maximum(along, np.where((own <= size)[self.of_row], rest, 0.0))

@@ -19,8 +19,8 @@ from ..mesh.partition.components import least_connected
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..assembly.form import Form
     from ..assembly.numbering import Numbering
-    from ..assembly.piece import Piece
     from ..mesh.partition.ghosts import GhostExchange
 
 
@@ -43,7 +43,7 @@ class ConnectedParts:
 
 
 def connected_parts(
-    numbering: Numbering, pieces: Sequence[Piece], among: Mask | None = None
+    numbering: Numbering, forms: Sequence[Form], among: Mask | None = None
 ) -> ConnectedParts:
     """Find the connected parts (collective).
 
@@ -58,10 +58,8 @@ def connected_parts(
     if free is None:
         free = np.zeros(numbering.vertices, dtype=bool)
         free[numbering.vertex_of[numbering.free]] = True
-    flat = [np.asarray(piece.vertices, dtype=np.int32).ravel() for piece in pieces]
-    entity = [
-        np.repeat(np.arange(len(p.vertex_start) - 1), np.diff(p.vertex_start)) for p in pieces
-    ]
+    flat = [np.asarray(form.vertices, dtype=np.int32).ravel() for form in forms]
+    entity = [np.repeat(np.arange(len(p.vertex_start) - 1), np.diff(p.vertex_start)) for p in forms]
     heads, tails = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     for vertices, of in zip(flat, entity, strict=True):
         chosen = free[vertices]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..assembly.configuration import Configuration
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
 
 
 #: of the body's size: a combination of constraints that is not fulfilled
@@ -70,7 +70,7 @@ def _implied(vectors: list[tuple[Ints, Array]]) -> list[int]:
     return chosen
 
 
-def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
+def find_redundant(system: Configuration, forms: Sequence[Form]) -> Redundant:
     r"""Find equations that others imply; warn of them.
 
     Rows of Phi_q over the free coordinates that depend on others: those without a column of
@@ -87,52 +87,54 @@ def find_redundant(system: Configuration, pieces: Sequence[Piece]) -> Redundant:
     ConstraintError : on every rank; constraints contradict each other: n^T Phi does not vanish
         where the others hold.
     """
-    pieces = [piece for piece in pieces if piece.role == "constraint"]
+    forms = [form for form in forms if form.role == "constraint"]
     none = Redundant(np.zeros(0, dtype=np.int64), [], some=False)
-    if not pieces:
+    if not forms:
         return none
-    jacobian = Jacobian(system, pieces)
+    jacobian = Jacobian(system, forms)
     try:
         with together(system.comm):
-            jacobian.plan.update(system.time)
-        found = _search(jacobian)
+            jacobian.assembler.update(system.time)
+        dependent = _search(jacobian)
     except ParameterError:
         return none  # a value is missing or wrong: whoever prescribes values will say so
     finally:
         jacobian.close()
-    if len(found.wrong):
-        names, place = constraint_names(jacobian, pieces, found.wrong)
+    if len(dependent.wrong):
+        names, place = constraint_names(jacobian, forms, dependent.wrong)
         text = f"the constraints {listed(names)} contradict each other{place}"
         share_error(
             system.comm, ConstraintError(text, names=map(owner, names), asked="contradiction")
         )
-    if not len(found.dropped):
+    if not len(dependent.dropped):
         return none
-    names, place = constraint_names(jacobian, pieces, found.dropped)
-    others = [n for n in constraint_names(jacobian, pieces, found.used)[0] if n not in names]
-    one = len(found.dropped) == 1
+    names, place = constraint_names(jacobian, forms, dependent.dropped)
+    others = [n for n in constraint_names(jacobian, forms, dependent.used)[0] if n not in names]
+    one = len(dependent.dropped) == 1
     why = f"{'follows' if one else 'follow'} from those of {listed(others)}"
     system.once.warn(
         ("redundant", *names),
-        f"redundant constraints: {len(found.dropped)} {'equation' if one else 'equations'} of "
+        f"redundant constraints: {len(dependent.dropped)} {'equation' if one else 'equations'} of "
         f"{listed(names)}{place} {why if others else 'repeat others of it'}; left out, the "
         "multipliers are zero",
     )
     at = jacobian.offsets
-    return Redundant(at[np.isin(jacobian.keys[at], found.dropped)], found.kept, some=True)
+    return Redundant(
+        at[np.isin(jacobian.keys[at], dependent.dropped)], dependent.independent, some=True
+    )
 
 
 @dataclass
 class _DependentRows:
     """Keys of rows: those that others imply, all of these combinations, contradictions.
 
-    `kept`, on rank 0: what is left of each group with rows that others imply.
+    `independent`, on rank 0: what is left of each group with rows that others imply.
     """
 
     dropped: Ints
     used: Ints
     wrong: Ints
-    kept: list[Ints]
+    independent: list[Ints]
 
 
 def _search(jacobian: Jacobian) -> _DependentRows:
@@ -140,9 +142,9 @@ def _search(jacobian: Jacobian) -> _DependentRows:
     state = jacobian.system.state.copy()
     elsewhere = TRIAL_STEP * jacobian.scale * jacobian.numbering.random(5)
     other = jacobian.here(state + np.where(jacobian.movable, elsewhere, 0.0))
-    found = structure(jacobian.here(state), other)
-    jacobian.peel(found)
-    data = jacobian.gather(found)
+    of_structure = structure(jacobian.here(state), other)
+    jacobian.peel(of_structure)
+    data = jacobian.gather(of_structure)
     groups = [] if data is None else _dependent(jacobian, data)
     none = np.zeros(0, dtype=np.int64)
     if not comm.bcast(len(groups)):
@@ -150,7 +152,7 @@ def _search(jacobian: Jacobian) -> _DependentRows:
     root = data is not None
     jacobian.move(state, joined(groups, [g.sideways() for g in groups]) if root else None)
     groups, moved = fulfil(jacobian, state, groups)
-    kept: list[Ints] = []
+    independent: list[Ints] = []
     dropped, used, wrong = [none], [none], [none]
     for group in groups if root else ():
         vectors = group.dependences()
@@ -158,14 +160,14 @@ def _search(jacobian: Jacobian) -> _DependentRows:
             continue
         implied = _implied(vectors)
         dropped.append(group.rows[implied])
-        kept.append(np.delete(group.rows, implied))
+        independent.append(np.delete(group.rows, implied))
         involved = np.unique(np.concatenate([r[np.abs(v) > SMALL_SHARE] for r, v in vectors]))
         used.append(group.rows[involved])
         residual = max(abs(float(v @ group.phi[r])) for r, v in vectors)
         if moved < 1e-8 and residual > CONTRADICTION_TOLERANCE * jacobian.size:
             wrong.append(group.rows[involved])
     sets = comm.bcast([np.sort(np.concatenate(part)) for part in (dropped, used, wrong)])
-    return _DependentRows(sets[0], sets[1], sets[2], kept)
+    return _DependentRows(sets[0], sets[1], sets[2], independent)
 
 
 def _dependent(jacobian: Jacobian, data: JacobianRows) -> list[ConstraintGroup]:

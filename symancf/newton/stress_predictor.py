@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..arrays import Ints
+    from ..assembly.assembler import Assembler
+    from ..assembly.form import Form
     from ..assembly.group import Group
-    from ..assembly.piece import Piece
-    from ..assembly.plan import Plan
 
 
 class Predictable(Protocol):
@@ -26,10 +26,10 @@ class Predictable(Protocol):
 
     Attributes
     ----------
-    plan, state : of it.
+    assembler, state : of it.
     """
 
-    plan: Plan
+    assembler: Assembler
     state: Array
 
     @property
@@ -37,7 +37,7 @@ class Predictable(Protocol):
         """Its bodies."""
 
     @property
-    def pieces(self) -> Sequence[Piece]:
+    def forms(self) -> Sequence[Form]:
         """What its terms contribute."""
 
 
@@ -88,9 +88,9 @@ class PredictedStresses(Aid):
         self._here: dict[Group, Array] | None = None  # stresses at `_place`, where they are known
         self._there: dict[Group, Array] | None = None  # those at `_before`
         wanted = not penalties or holds_by_penalties(system)
-        for number, piece in enumerate(system.pieces if wanted else []):
-            own = [k for k, name in enumerate(piece.kernel.cell) if name.startswith(PREDICTED)]
-            pressure = any(piece.kernel.cell[k] == PREDICTED_PRESSURE for k in own)
+        for number, form in enumerate(system.forms if wanted else []):
+            own = [k for k, name in enumerate(form.kernel.cell) if name.startswith(PREDICTED)]
+            pressure = any(form.kernel.cell[k] == PREDICTED_PRESSURE for k in own)
             if own and not (penalties and pressure):
                 self._columns[number] = np.array(own)
                 self._pressures |= {number} if pressure else set()
@@ -142,7 +142,7 @@ class PredictedStresses(Aid):
                 group.put_columns(self._columns[group.numbers[0]], 0.0)
 
     def _corrections(self) -> dict[Group, Array]:
-        """Return the corrections of groups of pieces; none without a step."""
+        """Return the corrections of groups of forms; none without a step."""
         place, before = self._place, self._before
         if not self.some or place is None or before is None:
             return {}
@@ -161,27 +161,29 @@ class PredictedStresses(Aid):
 
     def _slopes(self, state: Array, step: Array, first: bool) -> dict[Group, Array]:
         """Return the changes of stresses along a step, as they begin; see `begin` for `first`."""
-        found: dict[Group, Array] = {}
+        slopes: dict[Group, Array] = {}
         for part, pressures in ((PART, False), (FINE, True)):
             some = [k for k in self._columns if (k in self._pressures) == pressures]
             if not some:
                 continue
             if pressures and first:
-                groups = self.system.plan.groups
-                found |= {g: np.zeros(1) for g in groups if g.numbers[0] in self._pressures}
+                groups = self.system.assembler.groups
+                slopes |= {g: np.zeros(1) for g in groups if g.numbers[0] in self._pressures}
                 continue
             ahead, behind = (self._stresses(state + h * step, some) for h in (part, -part))
             for group, stresses in ahead.items():
-                found[group] = (stresses - behind[group]) / (2.0 * part)
-        return found
+                slopes[group] = (stresses - behind[group]) / (2.0 * part)
+        return slopes
 
-    def _stresses(self, state: Array, pieces: Sequence[int] | None = None) -> dict[Group, Array]:
-        plan = self.system.plan
+    def _stresses(self, state: Array, forms: Sequence[int] | None = None) -> dict[Group, Array]:
+        assembler = self.system.assembler
         if not self._output_rows_of:
             self._output_rows_of = {
-                number: _output_rows(plan.told(number)) for number in self._columns
+                number: _output_rows(assembler.output_rows(number)) for number in self._columns
             }
-        tables, _ = plan.tables("outputs", list(self._columns) if pieces is None else pieces, state)
+        tables, _ = assembler.tables(
+            "outputs", list(self._columns) if forms is None else forms, state
+        )
         return {
             group: table[:, self._output_rows_of[group.numbers[0]]]
             for group, table in tables.items()

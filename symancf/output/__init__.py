@@ -94,19 +94,19 @@ def write(
         write_vtu(target, samples, time)
         return target
     piece = path.with_name(f"{path.stem}_{comm.rank}.vtu")
-    held = len(samples.points) > 0
+    has_points = len(samples.points) > 0
     with together(comm):
-        if held:
+        if has_points:
             write_vtu(piece, samples, time)
     fields = (piece.name, layout(samples.point_data), layout(samples.cell_data))
-    every = comm.gather(fields if held else None)
+    every = comm.gather(fields if has_points else None)
     target = path.with_suffix(".pvtu")
     with together(comm):
         if every is not None:
-            known = [entry for entry in every if entry is not None]
-            require_same_fields(known)
-            _, points, cells = known[0] if known else ("", [], [])
-            write_pvtu(target, [name for name, _, _ in known], points, cells)
+            entries = [entry for entry in every if entry is not None]
+            require_same_fields(entries)
+            _, points, cells = entries[0] if entries else ("", [], [])
+            write_pvtu(target, [name for name, _, _ in entries], points, cells)
     return target
 
 
@@ -141,10 +141,10 @@ class Series(OneProcess):
 
     def __init__(self, path: str | Path, comm: MPI.Comm | None = None) -> None:
         self.comm = MPI.COMM_WORLD if comm is None else comm
-        given = arguments.path("Series", path)
-        arguments.printable("Series: the path", str(given))
-        self.path = given if given.suffix == HDF else given.with_suffix(".pvd")
-        self._hdf = VtkHdf(self.path, self.comm) if given.suffix == HDF else None
+        checked = arguments.path("Series", path)
+        arguments.printable("Series: the path", str(checked))
+        self.path = checked if checked.suffix == HDF else checked.with_suffix(".pvd")
+        self._hdf = VtkHdf(self.path, self.comm) if checked.suffix == HDF else None
         self.states = 0
         self.entries: list[tuple[float, str, str]] = []
         with together(self.comm):
@@ -169,8 +169,8 @@ class Series(OneProcess):
             time = arguments.number("Series.write", "time", time)
             for name in bodies:
                 arguments.printable("Series.write: the name of a body", name)
-            for given in bodies.values():
-                arguments.instance("Series.write: a state", given, Samples, SAMPLED)
+            for body in bodies.values():
+                arguments.instance("Series.write: a state", body, Samples, SAMPLED)
             if not bodies:
                 raise ParameterError(
                     f"Series.write: a state of no body: {SAMPLED}", asked="Series.write"
@@ -193,8 +193,8 @@ class Series(OneProcess):
         stems = safe_names([*dict.fromkeys([*(name for _, name, _ in self.entries), *bodies])])
         for name, part in bodies.items() if self._hdf is None else ():
             stem = f"{stems[name]}_{step}" if name else step
-            named = replace(part, texts={"name": name} | part.texts)
-            target = write(folder / f"{stem}.vtu", named, self.comm, float(time))
+            part_with_name = replace(part, texts={"name": name} | part.texts)
+            target = write(folder / f"{stem}.vtu", part_with_name, self.comm, float(time))
             fresh.append((float(time), name, f"{folder.name}/{target.name}"))
         self.entries += fresh
         self.states += 1
@@ -286,20 +286,20 @@ def states(path: str | Path) -> list[tuple[float, dict[str, Path | Stored]]]:
     [0.5]
     """
     path = arguments.path("output.states", path)
-    found: dict[float, dict[str, Path | Stored]] = {}
+    by_time: dict[float, dict[str, Path | Stored]] = {}
     if path.suffix == HDF:
-        found |= {time: {**parts} for time, parts in stored_states(path)}
-        return sorted(found.items(), key=lambda state: state[0])
+        by_time |= {time: {**parts} for time, parts in stored_states(path)}
+        return sorted(by_time.items(), key=lambda state: state[0])
     try:
         listed = parsed(path).findall("Collection/DataSet")
         for entry in listed:
-            files = found.setdefault(float(entry.attrib["timestep"]), {})
+            files = by_time.setdefault(float(entry.attrib["timestep"]), {})
             files[entry.attrib.get("name", "")] = path.parent / entry.attrib["file"]
     except DAMAGED as error:
         raise SymancfError(f"cannot read {str(path)!r}: {error}", asked=str(path)) from None
-    if not found:
+    if not by_time:
         raise SymancfError(f"{str(path)!r} lists no state", asked=str(path))
-    return sorted(found.items(), key=lambda state: state[0])
+    return sorted(by_time.items(), key=lambda state: state[0])
 
 
 def read_state(files: Mapping[str, Path | Stored]) -> dict[str, Samples]:

@@ -10,7 +10,7 @@ One HDF5 file::
     vertices/<block>            (n,) ids of the vertices that carry the block, ascending
     vectors/<name>/<block>      (n, size) coordinates of those vertices
     reference/<block>           (n, size) reference positions, for comparison, and slopes
-    memory/<number>/            of each piece whose laws remember: ids (n,) of cells or places,
+    memory/<number>/            of each form whose laws remember: ids (n,) of cells or places,
                                 old and next (n, rows), see `symancf.assembly.memory`
     terms/<number>              values of the state variables of terms
     active/<number>/<name>      of each term whose entities change its active set, see `State`
@@ -93,12 +93,12 @@ class _ById:
         """Return what arrays of rows of any ids, each on one rank, have of all of this rank's."""
         ids, came = sorted_blocks(self.comm, self.starts, ids, *rows)
         first, last = self.starts[self.comm.rank : self.comm.rank + 2]
-        found = []
+        parts = []
         for row in came:
             table: Array = np.zeros((int(last - first), row.shape[1]))
             table[ids - first] = row
-            found.append(lookup(self.comm, self.starts, self.ids, table))
-        return found
+            parts.append(lookup(self.comm, self.starts, self.ids, table))
+        return parts
 
 
 class _BlockRows(_ById):
@@ -124,13 +124,13 @@ class _BlockRows(_ById):
 
 
 def _remembering(system: DiscreteSystem) -> list[tuple[str, _ById]]:
-    """Return where in a file the memory of each piece is, and its entities (collective)."""
-    found = []
+    """Return where in a file the memory of each form is, and its entities (collective)."""
+    places = []
     for number, (ids, owned) in enumerate(system.memory.parts()):
         total = system.comm.allreduce(int(ids.max(initial=-1)), MPI.MAX) + 1
         rows = _ById(system.comm, total, ids, owned)
-        found.append((f"memory/{number}", rows))
-    return found
+        places.append((f"memory/{number}", rows))
+    return places
 
 
 # ---- writing ------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def save(
     with together(system.comm):
         for name, vector in vectors.items():
             _require_vector(system, name, vector)
-        if not system.memory.known:
+        if not system.memory.initialised:
             system.update(system.time)
     own = {name: vector[: system.numbering.owned] for name, vector in vectors.items()}
     state = system.snapshot()
@@ -191,22 +191,24 @@ def write(
     state = arguments.instance("checkpoint.write(state)", state, State, "give problem.state")
     system.require_own(state)
     attributes = _by_name("attributes", attributes)
-    given = vectors_of(state)
-    numbers = {name: value for name, value in state.method.items() if name not in given}
+    vectors = vectors_of(state)
+    numbers = {name: value for name, value in state.method.items() if name not in vectors}
     with together(system.comm):
         facts: dict[str, StoredValues] = {"time": state.time, "stiffness": state.stiffness}
         facts |= attributes or {}
         facts |= {"length": state.internal.length} if system.memory else {}
         facts |= {METHOD: packed(numbers), PARAMETERS: np.array(state.parameters)}
-        kept = {name: _attribute(name, value) for name, value in facts.items()}
+        stored = {name: _attribute(name, value) for name, value in facts.items()}
     about: dict[str, str | int] = {"format": FORMAT, "version": VERSION}
     text = packed(fingerprint(system))
-    with closing(HdfFile(path, system.comm, lambda file: _begin(file, about, text, kept))) as file:
+    with closing(
+        HdfFile(path, system.comm, lambda file: _begin(file, about, text, stored))
+    ) as file:
         for number, block in enumerate(system.numbering.blocks):
             rows = _BlockRows(system, number)
-            ids, found = rows.sorted(list(given.values()))
+            ids, rows_by_id = rows.sorted(list(vectors.values()))
             file.append(f"vertices/{block.name}", ids)
-            for name, values in zip(given, found, strict=True):
+            for name, values in zip(vectors, rows_by_id, strict=True):
                 file.append(f"vectors/{name}/{block.name}", values)
             if _has_reference(block):
                 file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
@@ -222,7 +224,7 @@ def _append_variables(file: HdfFile, system: DiscreteSystem, state: State) -> No
     for folder, arrays in _sets_of(state).items():
         for name, array in arrays.items():
             file.append(f"{folder}/{name}", array[rank0])
-    old, after = map(system.memory.told, (state.internal.old, state.internal.next))
+    old, after = map(system.memory.own_rows, (state.internal.old, state.internal.next))
     for k, (group, entities) in enumerate(_remembering(system)):
         ids, pair = entities.sort([v[k][entities.owned] for v in (old, after)])
         file.append(f"{group}/ids", ids)
@@ -232,10 +234,10 @@ def _append_variables(file: HdfFile, system: DiscreteSystem, state: State) -> No
 
 def _sets_of(state: State) -> dict[str, ActiveSet]:
     """Return the active sets of a state and those of its pattern, by their groups in files."""
-    found = {f"active/{k}": active for k, active in enumerate(state.active)}
+    arrays = {f"active/{k}": active for k, active in enumerate(state.active)}
     for k, lists in enumerate(state.pattern):
-        found |= {f"pattern/{k}/{n}": entities for n, entities in enumerate(lists)}
-    return found
+        arrays |= {f"pattern/{k}/{n}": entities for n, entities in enumerate(lists)}
+    return arrays
 
 
 def vectors_of(state: State) -> dict[str, Array]:
@@ -255,14 +257,14 @@ def _by_name(name: str, given: Mapping[str, T] | None) -> Mapping[str, T]:
 
 def _system_of(call: str, system: Discretised[DiscreteSystem]) -> DiscreteSystem:
     """Return the discrete system of what a call was given."""
-    found = getattr(system, "_discrete", None)
-    if not isinstance(found, DiscreteSystem):
+    discrete = getattr(system, "_discrete", None)
+    if not isinstance(discrete, DiscreteSystem):
         raise ParameterError(
             f"{call}(..., {label(system)}): its second argument is the system, problem.system",
             asked=call,
             given=system,
         )
-    return found
+    return discrete
 
 
 def _require_vector(system: DiscreteSystem, name: str, vector: Array) -> None:
@@ -299,9 +301,9 @@ def packed(facts: Any) -> Data:
     return encoded(json.dumps(facts))
 
 
-def unpacked(given: Data) -> Any:
+def unpacked(packed_values: Data) -> Any:
     """Return what `packed` was given."""
-    return json.loads(np.asarray(given, np.uint8).tobytes())
+    return json.loads(np.asarray(packed_values, np.uint8).tobytes())
 
 
 def _begin(
@@ -357,8 +359,8 @@ def read(path: str | Path, system: Discretised[DiscreteSystem]) -> tuple[State, 
     system = _system_of("checkpoint.read", system)
     file = _CheckpointFile(path, system.comm)
     saved, names, attributes = file.head()
-    if found := differences(saved, fingerprint(system)):
-        raise _of_another("system", path, found, asked="system")
+    if text := differences(saved, fingerprint(system)):
+        raise _of_another("system", path, text, asked="system")
     vectors = {name: np.zeros(system.numbering.coordinates) for name in names}
     near = 1e-9 * system.extent
     for number, block in enumerate(system.numbering.blocks):
@@ -445,9 +447,9 @@ class _CheckpointFile:
         with self._open() as file:
             kind, version = decoded(file.attrs.get("format", "")), file.attrs.get("version")
             if kind != FORMAT or version != VERSION:
-                given = f"{kind!r}, version {version}" if kind else "something else"
+                text = f"{kind!r}, version {version}" if kind else "something else"
                 raise CheckpointError(
-                    f"{str(self.path)!r} is {given}; this symancf reads {FORMAT!r}, version "
+                    f"{str(self.path)!r} is {text}; this symancf reads {FORMAT!r}, version "
                     f"{VERSION}",
                     path=str(self.path),
                     asked=str(self.path),
@@ -496,12 +498,12 @@ def _internal(file: _CheckpointFile, system: DiscreteSystem, length: float) -> I
     return system.memory.joined(old, after, length)
 
 
-def _of_another(what: str, path: Path, found: list[str], asked: str) -> CheckpointError:
+def _of_another(what: str, path: Path, text: list[str], asked: str) -> CheckpointError:
     """Return the error of a checkpoint that is none of this system, mesh or the like."""
     return CheckpointError(
-        f"{str(path)!r} is a checkpoint of another {what}: {'; '.join(found)}",
+        f"{str(path)!r} is a checkpoint of another {what}: {'; '.join(text)}",
         path=str(path),
-        differences=found,
+        differences=text,
         asked=asked,
     )
 
@@ -515,10 +517,10 @@ def _require_same_place(
         k = int(np.argmax(apart))
         old, new = there[rows.at[k]], system.reference[rows.at[k]]
         text = "({:g}, {:g}, {:g})"
-        found = (
+        message = (
             f"vertex {rows.ids[k]} is at {text.format(*old)} in the file, {text.format(*new)} here"
         )
-        raise _of_another("mesh", path, [found], asked="mesh")
+        raise _of_another("mesh", path, [message], asked="mesh")
 
 
 def _has_reference(block: Block) -> bool:
@@ -540,11 +542,11 @@ def _turn_slopes(
     """
     at = rows.at.reshape(-1, rows.at.shape[1] // 3, 3)
     turn = np.einsum("nka,nja->nkj", system.reference[at], there[at])
-    lost = np.abs(np.einsum("nkj,nja->nka", turn, there[at]) - system.reference[at])
-    if lost.max(initial=0.0) > 1e-6:
-        k = int(np.argmax(lost.max(axis=(1, 2))))
-        found = f"the slopes of vertex {rows.ids[k]} are along other tangents in the file"
-        raise _of_another("mesh or direction=", path, [found], asked="direction")
+    mismatch = np.abs(np.einsum("nkj,nja->nka", turn, there[at]) - system.reference[at])
+    if mismatch.max(initial=0.0) > 1e-6:
+        k = int(np.argmax(mismatch.max(axis=(1, 2))))
+        text = f"the slopes of vertex {rows.ids[k]} are along other tangents in the file"
+        raise _of_another("mesh or direction=", path, [text], asked="direction")
     other = np.abs(there[at] - system.reference[at]).max(axis=(1, 2), initial=0.0) > 1e-12
     at, turn = at[other], turn[other]  # what is the same stays so to the last bit
     for vector in vectors:
@@ -578,7 +580,7 @@ def fingerprint(system: DiscreteSystem) -> Facts:
             k.name: [k.block.size, k.block.order, int(count) // k.block.size]
             for k, count in zip(kinds, coordinates, strict=True)
         },
-        "memory": {p.name: [p.kernel.name, *p.kernel.memory] for p in system.memory.pieces},
+        "memory": {p.name: [p.kernel.name, *p.kernel.memory] for p in system.memory.forms},
         "terms": {v.name: list(v.value.shape) for v in system.state_variables},
     }
 
@@ -590,7 +592,7 @@ def both(saved: Facts, present: Facts) -> list[tuple[str, Any, Any]]:
 
 def differences(saved: Facts, present: Facts) -> list[str]:
     """Tell in words how the system of a checkpoint differs from another one."""
-    found = []
+    texts = []
     kinds: list[tuple[str, Callable[[str], str], Callable[[Any], str]]] = [
         ("bodies", "body {!r}".format, _body_text),
         ("blocks", words_of, _block_text),
@@ -603,11 +605,11 @@ def differences(saved: Facts, present: Facts) -> list[str]:
             law = kind == "memory" and old and new and old[0] != new[0]
             if there != here or law:
                 here = f"{here} of another law" if law else here
-                found.append(f"{words(name)}: {there} in the file, {here} here")
+                texts.append(f"{words(name)}: {there} in the file, {here} here")
     for kind in ("points", "vertices"):
         if saved.get(kind) != present[kind]:
-            found.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
-    return found
+            texts.append(f"{saved.get(kind)} {kind} in the file, {present[kind]} here")
+    return texts
 
 
 def _body_text(facts: list[str | int]) -> str:

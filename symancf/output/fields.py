@@ -146,12 +146,12 @@ def _pressures(system: DiscreteSystem, body: Body, state: Array) -> dict[str, Ar
 
 
 def _solved(
-    system: DiscreteSystem, own: str, pieces: list[int], state: Array
+    system: DiscreteSystem, own: str, forms: list[int], state: Array
 ) -> Mapping[int, Array]:
-    """Return the unknowns of cells of pieces of a body, by the numbers of these (collective)."""
-    if not pieces:
+    """Return the unknowns of cells of forms of a body, by the numbers of these (collective)."""
+    if not forms:
         return {}
-    solved, bad = system.plan.tabulate("outputs", pieces, state)
+    solved, bad = system.assembler.tabulate("outputs", forms, state)
     with together(system.comm):
         if bad:
             raise SymancfError(
@@ -181,16 +181,16 @@ class Internal:
         with together(system.comm):
             system.update(system.time)
         own = system.name(body)
-        numbers = [k for k, p in enumerate(system.pieces) if p.name in (own, f"{own} (curved)")]
+        numbers = [k for k, p in enumerate(system.forms) if p.name in (own, f"{own} (curved)")]
         solved = _solved(system, own, numbers, state) if any(law.shared for law in laws) else {}
         for number, (own_laws, cells) in zip(numbers, binding.variants(system), strict=True):
-            piece, here = system.pieces[number], cells[owned]
+            form, here = system.forms[number], cells[owned]
             if number in solved:
-                kernel = jit.with_modes(piece.kernel, ("outputs",), system.comm)
-                self._take_solved(kernel, solved[number][piece.owned], here)
+                kernel = jit.with_modes(form.kernel, ("outputs",), system.comm)
+                self._take_solved(kernel, solved[number][form.owned], here)
             for law, rule in own_laws:
                 if law.history:
-                    rows = system.memory.beginning(piece)[piece.owned]
+                    rows = system.memory.beginning(form)[form.owned]
                     self._take_remembered(law, rule, rows, here)
 
     def _take_solved(self, kernel: jit.Kernel, rows: Array, here: Mask) -> None:
@@ -212,12 +212,12 @@ class Internal:
         Memory only at points of the rule, as densities what is an integral over the point's part
         of the cell, for each :math:`\mathrm{d}\xi`.
         """
-        found: dict[str, float | Array] = {STEP: self._length}
-        found |= {name: values[points.cells, None] for name, values in self._cells.items()}
+        values_by_name: dict[str, float | Array] = {STEP: self._length}
+        values_by_name |= {name: values[points.cells, None] for name, values in self._cells.items()}
         for name, values in self._points.items():  # elsewhere no field depends on it
             at = points.numbers
-            found[name] = np.nan if at is None else values[np.ix_(points.cells, at)]
-        return found
+            values_by_name[name] = np.nan if at is None else values[np.ix_(points.cells, at)]
+        return values_by_name
 
 
 class At:
@@ -257,8 +257,8 @@ class At:
         if of_cells:
             own = system.binding(body)
             owned = np.flatnonzero(own.interpolation.owned)[points.cells]
-            given = own.cell_parameters(system, of_cells)[owned]
-            self.values |= {name: given[:, k, None] for k, name in enumerate(of_cells)}
+            parameters = own.cell_parameters(system, of_cells)[owned]
+            self.values |= {name: parameters[:, k, None] for k, name in enumerate(of_cells)}
         with together(system.comm):  # functions of the user may fail on one rank only
             self.values |= {name: self._over_points(name) for name in body._fields}
         if internal is not None:
@@ -268,17 +268,17 @@ class At:
 
     def _over_points(self, name: str) -> float | Array:
         """Return a field's values at the points of axis or mid-surface, or those of the cells."""
-        given = self.body.parameters[name]
-        if not isinstance(given, Field) or given.per != "point":
+        field = self.body.parameters[name]
+        if not isinstance(field, Field) or field.per != "point":
             return self.values[name]
         shape = (len(self.points.cells), self.points.xi.shape[-2])
         X = jets_at(self.body, self._X, "value", self.points.xi, np.zeros(shape))
         what = f"{name} of body {self.body.name!r}"
         count = shape[0] * shape[1]
-        found = call_array(what, given.function, (count,), X.reshape(count, 3)).reshape(shape)
+        result = call_array(what, field.function, (count,), X.reshape(count, 3)).reshape(shape)
         if name in self.body._domains:
-            self.body._domains[name].require(name, what, found, " at a point")
-        return found
+            self.body._domains[name].require(name, what, result, " at a point")
+        return result
 
     def u(self, jet: str = "value") -> Array:
         """Return a jet (cells, points, 3) of the displacement."""
@@ -322,19 +322,19 @@ def evaluate(
     ------
     SymancfError : the law has unknowns of its own, without a solution somewhere.
     """
-    known = {**values, **law.brought}
+    values_by_name = {**values, **law.own_values}
     for jet, table in R.items():
-        known |= {f"R_{jet}{a + 1}": table[..., a] for a in range(3)}
+        values_by_name |= {f"R_{jet}{a + 1}": table[..., a] for a in range(3)}
     columns = [u[s.name[2:-1]][..., int(s.name[-1]) - 1].ravel() for s in law.unknowns]
     count = int(np.prod(shape))
-    given = np.stack(columns, axis=1) if columns else np.zeros((count, 0))
-    at: dict[str, float | Array] = {name: known[name] for name in kernel.uniform}
-    at |= {name: np.broadcast_to(known[name], shape).ravel() for name in kernel.cell}
-    rows, bad = kernel.outputs(given, None, at)
+    parameters = np.stack(columns, axis=1) if columns else np.zeros((count, 0))
+    at: dict[str, float | Array] = {name: values_by_name[name] for name in kernel.uniform}
+    at |= {name: np.broadcast_to(values_by_name[name], shape).ravel() for name in kernel.cell}
+    rows, bad = kernel.outputs(parameters, None, at)
     if bad and law.local:
         raise SymancfError(f"{law.words}: its own unknowns have no solution at {bad} points")
-    (found,) = rows.values()
-    return {name: values.reshape(shape) for name, values in found.items()}
+    (outputs,) = rows.values()
+    return {name: values.reshape(shape) for name, values in outputs.items()}
 
 
 def _kernel(law: PointLaw, system: DiscreteSystem) -> jit.Kernel:
@@ -380,7 +380,7 @@ class FieldKernels:
         with together(system.comm):  # functions of the user may fail on one rank only
             parts = [(cells, *self._law(plain, curved)) for curved, cells in variants]
             sections = self._section_laws() if self.through else []
-        self.parts = [(cells, made, law, _kernel(law, system)) for cells, made, law in parts]
+        self.parts = [(cells, sampled, law, _kernel(law, system)) for cells, sampled, law in parts]
         self.sections = [(rule, law, _kernel(law, system)) for rule, law in sections]
         self.internal = Internal(system, body, state)
 
@@ -388,18 +388,18 @@ class FieldKernels:
         """Return fields and their law for cells that are `curved` in the reference, or straight."""
         body = self.body
         options: dict[str, Any] = {"curved": True} if curved else {}
-        made = self._fields(fields, options)
-        outputs = {**made.outputs, MEASURE: body.element.kinematics(**options).measure}
+        sampled = self._fields(fields, options)
+        outputs = {**sampled.outputs, MEASURE: body.element.kinematics(**options).measure}
         if body.layers is not None:
             options["layer"] = self._layer or 0
         ((law, _),) = body._sampled_laws(outputs, **options)
-        return made, law
+        return sampled, law
 
     def _section_laws(self) -> list[tuple[Rule, PointLaw]]:
         """Return the stresses that resultants are integrals of, by the rules of the energy."""
         names = dict(zip(RESULTANT_FIELDS, RESULTANT_FIELDS, strict=True))
-        asked = names if self._thin else dict.fromkeys(self.through, "S")
-        self.stress = self._fields(asked, {}, resultant=True)
+        stresses = names if self._thin else dict.fromkeys(self.through, "S")
+        self.stress = self._fields(stresses, {}, resultant=True)
         measure = self.body.element.kinematics().measure
         outputs = {**self.stress.outputs, MEASURE: measure}
         return [(rule, law) for law, rule in self.body._sampled_laws(outputs, by_rule=True)]
@@ -426,7 +426,7 @@ class FieldKernels:
     def at(self, points: CellPoints) -> tuple[dict[str, Array], Array]:
         """Return the fields (cells, points, ...) and the measure (cells, points) (collective)."""
         shape = (len(points.cells), points.xi.shape[-2])
-        found: dict[str, Array] = {}
+        result: dict[str, Array] = {}
         measure = np.zeros(shape)
         for cells, fields, law, kernel in self.parts:
             chosen = cells[points.cells]
@@ -435,13 +435,13 @@ class FieldKernels:
                 rows = at.outputs(law, kernel)
             measure[chosen] = rows[MEASURE]
             for name, values in fields.put(rows).items():
-                to = found.setdefault(name, np.zeros((*shape, *fields.shapes[name])))
+                to = result.setdefault(name, np.zeros((*shape, *fields.shapes[name])))
                 to[chosen] = values
         if self.through:
             force, moment = self._resultants(points)
-            for name, asked in self.through.items():
-                found[name] = force if asked == "membrane_force" else moment
-        return found, measure
+            for name, stress in self.through.items():
+                result[name] = force if stress == "membrane_force" else moment
+        return result, measure
 
     def _resultants(self, points: CellPoints) -> tuple[Array, Array]:
         r"""Return :math:`\int S\,dz` and :math:`-\int S\,z\,dz` in the mid-surface's plane.
@@ -459,14 +459,14 @@ class FieldKernels:
             with together(self.system.comm):
                 rows = at.outputs(law, kernel)
             share = rows[MEASURE].reshape(n, m, len(zeta)) * weights / area[..., None]
-            put = {
+            functions = {
                 name: x.reshape(n, m, len(zeta), 3, 3) for name, x in self.stress.put(rows).items()
             }
             if self._thin:
                 for k, name in enumerate(RESULTANT_FIELDS):
-                    total[k] += np.einsum("nmk,nmkab->nmab", share, put[name])
+                    total[k] += np.einsum("nmk,nmkab->nmab", share, functions[name])
                 continue
-            S = put[next(iter(self.through))]
+            S = functions[next(iter(self.through))]
             for k, by in enumerate((share, -share * at.z.reshape(n, m, len(zeta)))):
                 total[k] += np.einsum("nmk,nmkab->nmab", by, S)
         plane = np.eye(3) - normal[..., :, None] * normal[..., None, :]

@@ -170,7 +170,7 @@ class History(Portable, Displayable, OwnAttributes):
         self._time = ValueSeries("time", float, 1, 0)
         self._series: dict[str, ValueSeries] = {}
         self._streams: list[Stream] = []
-        self._known: set[str] = set()  # series whose shape all ranks agreed on
+        self._checked_series: set[str] = set()  # series whose shape all ranks agreed on
         self._warned: set[str] = set()  # series of which it was said that they differ by rank
         self.stream(csv, hdf5)
 
@@ -199,8 +199,8 @@ class History(Portable, Displayable, OwnAttributes):
         ------
         ParameterError : a name that is taken or impossible, or files that were begun without it.
         """
-        given = arguments.printable("record: the name of a series", name)
-        if not given or any(c in given for c in '/,"') or given == ".":
+        checked = arguments.printable("record: the name of a series", name)
+        if not checked or any(c in checked for c in '/,"') or checked == ".":
             raise ParameterError(
                 f"record({name!r}): a name is a text without / , and quotes",
                 asked="name",
@@ -340,10 +340,10 @@ class History(Portable, Displayable, OwnAttributes):
 
     def _require_one_shape(self, rows: dict[str, Array]) -> None:
         """Raise where a series has another shape on another rank (collective)."""
-        fresh = {name: row.shape for name, row in rows.items() if name not in self._known}
+        fresh = {name: row.shape for name, row in rows.items() if name not in self._checked_series}
         if not fresh:
             return
-        self._known |= set(fresh)
+        self._checked_series |= set(fresh)
         for shapes in zip(*(f.items() for f in self.comm.allgather(fresh)), strict=False):
             if len(set(shapes)) > 1:
                 (name, first), other = shapes[0], next(s for s in shapes if s != shapes[0])
@@ -378,10 +378,10 @@ class History(Portable, Displayable, OwnAttributes):
         count = len(self.steps)
         if not count:
             return "Ctrl-C before the first step: the state is that of the start"
-        kept = "state, history and files" if self._streams else "state and history"
+        text = "state, history and files" if self._streams else "state and history"
         steps = f"{count} step{'s' * (count != 1)}"
         return (
-            f"Ctrl-C: {kept} are those after {steps}, at time {self.steps[-1].time:.7g}; the "
+            f"Ctrl-C: {text} are those after {steps}, at time {self.steps[-1].time:.7g}; the "
             "next call continues from there"
         )
 
@@ -417,9 +417,9 @@ class History(Portable, Displayable, OwnAttributes):
         if arguments.among(name, ("time",)):
             return self._time
         if not arguments.among(name, self._series):
-            known = ", ".join(map(repr, self._series)) or "none"
+            names = ", ".join(map(repr, self._series)) or "none"
             raise ParameterError(
-                f"no series {shown(name)} was recorded; there are: {known}."
+                f"no series {shown(name)} was recorded; there are: {names}."
                 + closest(name, self._series),
                 asked=str(name),
                 given=name,
@@ -468,32 +468,32 @@ class History(Portable, Displayable, OwnAttributes):
         >>> print(history.at("ball", 0.15)[2].round(6), history.at("ball", [0.0, 0.1]).shape)
         -0.1125 (2, 3)
         """
-        values, known, asked = self[name], self.times(name), reals(time)
-        if not len(known) or (np.diff(known) < 0.0).any():
+        values, times, wanted = self[name], self.times(name), reals(time)
+        if not len(times) or (np.diff(times) < 0.0).any():
             raise ParameterError(
-                f"series {name!r} has {'falling' if len(known) else 'no'} times", asked=name
+                f"series {name!r} has {'falling' if len(times) else 'no'} times", asked=name
             )
-        near = 1e-9 * (known[-1] - known[0])
-        inside = (asked >= known[0] - near) & (asked <= known[-1] + near)
-        if not inside.all() or (not asked.size and not is_empty(time)):
+        near = 1e-9 * (times[-1] - times[0])
+        inside = (wanted >= times[0] - near) & (wanted <= times[-1] + near)
+        if not inside.all() or (not wanted.size and not is_empty(time)):
             raise ParameterError(
-                f"series {name!r} goes from {known[0]:g} to {known[-1]:g}: there is no "
+                f"series {name!r} goes from {times[0]:g} to {times[-1]:g}: there is no "
                 f"{shown(time)}",
                 asked="time",
                 given=time,
             )
-        before = np.clip(np.searchsorted(known, asked, "right") - 1, 0, len(known) - 1)
-        after = np.minimum(before + 1, len(known) - 1)
-        gap = known[after] - known[before]
-        share = np.clip((asked - known[before]) / np.where(gap > 0.0, gap, 1.0), 0.0, 1.0)
+        before = np.clip(np.searchsorted(times, wanted, "right") - 1, 0, len(times) - 1)
+        after = np.minimum(before + 1, len(times) - 1)
+        gap = times[after] - times[before]
+        share = np.clip((wanted - times[before]) / np.where(gap > 0.0, gap, 1.0), 0.0, 1.0)
         share = share.reshape(share.shape + (1,) * (values.ndim - 1))
         then: Array = np.where(share > 0.0, values[after], 0.0)
         return np.asarray((1.0 - share) * values[before] + share * then)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> History:
-        made = super().__deepcopy__(memo)
-        made._streams = []  # the files stay with the one that began them
-        return made
+        copy = super().__deepcopy__(memo)
+        copy._streams = []  # the files stay with the one that began them
+        return copy
 
     def _write(self, path: Path, kind: Callable[[Path], Stream]) -> None:
         """Write all rows, or leave the older file (collective)."""
@@ -506,8 +506,8 @@ class History(Portable, Displayable, OwnAttributes):
                     asked=late[0],
                 )
             if self.comm.rank == 0 and self._time.count:
-                with new_file(path) as whole:
-                    stream = kind(whole)
+                with new_file(path) as partial:
+                    stream = kind(partial)
                     try:
                         self._write_rows([stream])
                     finally:
@@ -620,9 +620,9 @@ class History(Portable, Displayable, OwnAttributes):
     def _searched(self) -> str:
         if self.search == "none":
             return "not looked for"
-        found = ", ".join(
+        text = ", ".join(
             f"{p.parameter:.7g}" + (f" ({p.eigenvalues} eigenvalues)" if p.eigenvalues > 1 else "")
             for p in self.bifurcations
         )
         blind = "; pairs of eigenvalues cannot be seen" if self.search == "odd" else ""
-        return (f"at {found}" if found else "none seen") + blind
+        return (f"at {text}" if text else "none seen") + blind

@@ -261,14 +261,14 @@ def blank(width: float, height: float, dots: float, layout: Any = "constrained")
     return figure
 
 
-def require_drawable(call: str, **given: Any) -> None:
+def require_drawable(call: str, **arguments: Any) -> None:
     """Raise where a picture cannot be drawn as it was asked for, by the names of the arguments.
 
     Raises
     ------
     ParameterError
     """
-    for name, value in given.items():
+    for name, value in arguments.items():
         must, accepts = DRAWABLE[name]
         if accepts is _utf8:
             text(f"{call}: {name}", value)
@@ -278,26 +278,26 @@ def require_drawable(call: str, **given: Any) -> None:
             )
 
 
-def _utf8(given: str) -> bool:
-    return not re.search("[\ud800-\udfff\0]", given)
+def _utf8(text: str) -> bool:
+    return not re.search("[\ud800-\udfff\0]", text)
 
 
-def _limits(given: Any) -> bool:
-    pair = reals(given)
-    return given is None or (pair.shape == (2,) and bool(pair[0] <= pair[1]))
+def _limits(limits: Any) -> bool:
+    pair = reals(limits)
+    return limits is None or (pair.shape == (2,) and bool(pair[0] <= pair[1]))
 
 
-def _texts(given: Any) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(x, str) for x in given)
+def _texts(texts: Any) -> bool:
+    return isinstance(texts, list | tuple) and all(isinstance(x, str) for x in texts)
 
 
-def _count(given: Any) -> bool:
-    return isinstance(given, int) and _is_number(given, 1, 100)
+def _count(value: Any) -> bool:
+    return isinstance(value, int) and _is_number(value, 1, 100)
 
 
-def _is_number(given: Any, low: float, high: float) -> bool:
-    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    return number and bool(low <= given <= high)
+def _is_number(value: Any, low: float, high: float) -> bool:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return number and bool(low <= value <= high)
 
 
 #: Of pictures [inch], dots per inch and pictures per second.
@@ -342,10 +342,10 @@ def film_path(what: str, path: str | Path) -> Path:
 
 
 def _of_a_kind(
-    what: str, given: str | Path, kinds: tuple[str, ...], others: tuple[str, ...], rule: str
+    what: str, file: str | Path, kinds: tuple[str, ...], others: tuple[str, ...], rule: str
 ) -> Path:
     """Return a file with one of the endings `kinds`, the first by default, none of `others`."""
-    path = arguments.path(what, given)
+    path = arguments.path(what, file)
     kind = path.suffix.lower()
     if kind in others:
         raise ParameterError(

@@ -41,10 +41,10 @@ def zero_level(function: Function, low: Array, high: Array) -> tuple[Array, Ints
             if not wide.leaves:
                 return _Lattice(function, *wide.bounds(), PARTS).surface()
             crossed.append(box)
-    found = _Lattice(function, low, high, PARTS)
-    if crossed and not found.crossed.any():
-        found = _Lattice(function, *crossed[0], PARTS)
-    return found.surface()
+    lattice = _Lattice(function, low, high, PARTS)
+    if crossed and not lattice.crossed.any():
+        lattice = _Lattice(function, *crossed[0], PARTS)
+    return lattice.surface()
 
 
 class _Lattice:
@@ -90,14 +90,14 @@ class _Lattice:
         ends, number = np.unique(edges, axis=0, return_inverse=True)
         places = self._zeros(ends)
         one = self._joined(ends, places)[number.reshape(-1, 3)]
-        kept, place = np.unique(one, return_inverse=True)
-        found = place.reshape(-1, 3)
-        found = found[(found != np.roll(found, 1, axis=1)).all(axis=1)]
+        unique, place = np.unique(one, return_inverse=True)
+        cells = place.reshape(-1, 3)
+        cells = cells[(cells != np.roll(cells, 1, axis=1)).all(axis=1)]
         _, same, times = np.unique(
-            np.sort(found, axis=1), axis=0, return_inverse=True, return_counts=True
+            np.sort(cells, axis=1), axis=0, return_inverse=True, return_counts=True
         )
         folded = times[same.ravel()] > 1  # front to front
-        return places[kept], np.asarray(found[~folded], np.int64)
+        return places[unique], np.asarray(cells[~folded], np.int64)
 
     def _joined(self, ends: Ints, places: Array) -> Ints:
         """Return for each place the first of those that are near the same point of the lattice."""
@@ -118,12 +118,12 @@ class _Lattice:
         inside = self.values[tetrahedra] < 0.0
         order = np.argsort(~inside, axis=1, kind="stable")
         sorted_, count = np.take_along_axis(tetrahedra, order, axis=1), inside.sum(axis=1)
-        found = []
+        triangles = []
         for number, parts in CUTS.items():
             corners = sorted_[count == number]
             for part in parts:
-                found.append(self._outwards(corners[:, np.array(part)]))
-        return found
+                triangles.append(self._outwards(corners[:, np.array(part)]))
+        return triangles
 
     def _outwards(self, triangles: Ints) -> Ints:
         """Turn triangles (n, 3, 2) so that their normals point from inside to outside."""

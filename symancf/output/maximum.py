@@ -62,8 +62,8 @@ def maximum(
     (array([1.2]), 1.2)
     """
     system = discrete_system("maximum", system)
-    found = sample(system, body, fields={"value": field}, at=at)
-    values = np.asarray((found.cell_data | found.point_data)["value"], dtype=float)
+    samples = sample(system, body, fields={"value": field}, at=at)
+    values = np.asarray((samples.cell_data | samples.point_data)["value"], dtype=float)
     with together(system.comm):
         if values.ndim != 1:
             raise ParameterError(

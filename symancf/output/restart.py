@@ -82,9 +82,9 @@ class Restart:
 
     def __post_init__(self) -> None:
         arguments.path("Restart", self.path)
-        given: object = self.every
-        number = isinstance(given, int) and not isinstance(given, bool) and given > 0
-        if not (given is None or number):
+        every: object = self.every
+        number = isinstance(every, int) and not isinstance(every, bool) and every > 0
+        if not (every is None or number):
             raise ParameterError(
                 f"Restart(every={label(self.every)}): give a number of steps", asked="every"
             )
@@ -94,16 +94,16 @@ class Restart:
             )
 
     @classmethod
-    def of(cls, call: str, given: Any) -> Restart:
+    def of(cls, call: str, value: Any) -> Restart:
         """Return what a call was given as a `Restart`.
 
         Raises
         ------
         ParameterError : it is neither that nor a path.
         """
-        if isinstance(given, cls):
-            return given
-        return cls(arguments.path(f"{call}(checkpoint=...)", given))
+        if isinstance(value, cls):
+            return value
+        return cls(arguments.path(f"{call}(checkpoint=...)", value))
 
 
 @dataclass
@@ -127,27 +127,27 @@ class Restarts:
 
     Parameters
     ----------
-    given : what the call was given as ``checkpoint=``.
-    call, asked : name and arguments of the call; those of a checkpoint must be the same.
-    usual : steps from one point to the next where `given` tells none.
+    restart : what the call was given as ``checkpoint=``.
+    call, inputs : name and arguments of the call; those of a checkpoint must be the same.
+    usual : steps from one point to the next where `restart` tells none.
     interruption : of the solution; within the context it follows SIGTERM, too.
     """
 
     def __init__(
         self,
-        given: Any,
+        restart: Any,
         system: DiscreteSystem,
         history: History,
         call: str,
-        asked: Mapping[str, Any],
+        inputs: Mapping[str, Any],
         usual: int,
         interruption: Interruption,
     ) -> None:
-        self.restart = Restart.of(call, given)
+        self.restart = Restart.of(call, restart)
         self.path = arguments.path(call, self.restart.path)
         self.every = self.restart.every or usual
         self.system, self.history = system, history
-        self._call, self._call_arguments = call, dict(asked)
+        self._call, self._call_arguments = call, dict(inputs)
         self._suspension, self._interruption = Suspension(str(self.path)), interruption
         self._written, self._cost = clock.monotonic(), 0.0
         self._inputs: dict[str, Any] = {}
@@ -163,7 +163,7 @@ class Restarts:
         self._interruption.suspension = None
         self._suspension.__exit__()
 
-    def left(self, steps: int) -> int:
+    def until_next(self, steps: int) -> int:
         """Return how many steps are left to the next point, after a number of steps."""
         return self.every - steps % self.every
 
@@ -197,22 +197,22 @@ class Restarts:
                 "give another name, or restore() it",
                 path=str(self.path),
             )
-        held = unpacked(facts.pop("restart"))
-        found = _differences(held["inputs"], self._inputs)
-        if found:
+        stored = unpacked(facts.pop("restart"))
+        texts = _differences(stored["inputs"], self._inputs)
+        if texts:
             raise CheckpointError(
-                f"{str(self.path)!r} is a checkpoint of another run: {'; '.join(found)}. Delete it "
+                f"{str(self.path)!r} is a checkpoint of another run: {'; '.join(texts)}. Delete it "
                 "to start again, or give another name",
                 path=str(self.path),
-                differences=found,
+                differences=texts,
             )
         with together(comm):
-            if comm.rank == 0 and not held["done"]:
+            if comm.rank == 0 and not stored["done"]:
                 require_writable(self.path)
         restore_history(self.history, str(self.path), system.numbering, state.method, facts)
-        restore_series(held["series"])
+        restore_series(stored["series"])
         self._written = clock.monotonic()
-        return Saved(held["done"], state, held["present"])
+        return Saved(stored["done"], state, stored["present"])
 
     @property
     def _here(self) -> tuple[float, int, int]:
@@ -227,14 +227,14 @@ class Restarts:
         CheckpointError : a function of the program gives another value, as one whose variables a
             monitor has changed on the way.
         """
-        found = _other_values(saved.present, _values(self.system))
-        if found:
+        texts = _other_values(saved.present, _values(self.system))
+        if texts:
             raise CheckpointError(
-                f"{str(self.path)!r} cannot be continued: {'; '.join(found)}. What a monitor or an "
+                f"{str(self.path)!r} cannot be continued: {'; '.join(texts)}. What a monitor or an "
                 "action changes is saved where it is the value of an sa.Parameter that the "
                 "system was given",
                 path=str(self.path),
-                differences=found,
+                differences=texts,
             )
         at = f"at time {self.system.time:.7g}, after {len(self.history.steps)} steps"
         if saved.done:
@@ -260,7 +260,7 @@ class Restarts:
         Suspended : on every rank; a signal asks to end before the end.
         OSError : on every rank; see `symancf.output.checkpoint.save`.
         """
-        comm, signal, minutes = self.system.comm, self._suspension.asked, self.restart.minutes
+        comm, signal, minutes = self.system.comm, self._suspension.signal_name, self.restart.minutes
         pause = max(LEAST, SHARE * self._cost) if minutes is None else 60.0 * minutes
         due = clock.monotonic() - self._written >= pause
         if comm.size > 1:
@@ -290,7 +290,7 @@ class Restarts:
         """
         if not self._interruption.stopped:
             return
-        signal = max(self.system.comm.allgather(self._suspension.asked)) or "Ctrl-C"
+        signal = max(self.system.comm.allgather(self._suspension.signal_name)) or "Ctrl-C"
         if keep is None and self._ended_at != self._here:
             self._say(
                 f"{signal} before a step of {self._call} has ended: {str(self.path)!r} is left "
@@ -304,16 +304,16 @@ class Restarts:
         begun, comm = clock.monotonic(), self.system.comm
         with together(comm):
             self.system.update(self.system.time)
-        of_points, held = of_history(self.history, self.system.numbering.owned)
+        of_points, stored = of_history(self.history, self.system.numbering.owned)
         facts = {
             "inputs": self._inputs,
             "done": done,
             "series": of_series(),
             "present": _values(self.system),
         }
-        held["restart"] = packed(facts)
+        stored["restart"] = packed(facts)
         state = replace(state, method={**state.method, **of_points})
-        checkpoint.write(self.path, self.system, state, held)
+        checkpoint.write(self.path, self.system, state, stored)
         self._written = clock.monotonic()
         self._cost = self._written - begun
 
@@ -331,98 +331,103 @@ class Restarts:
 # ---- what a run is given ------------------------------------------------------------------------
 def _values(system: DiscreteSystem) -> dict[str, list[float]]:
     """Return what uniform parameters are now, by their names."""
-    found: dict[str, list[float]] = {}
-    for plan in [system.plan, *([system.inertia] if "inertia" in system.__dict__ else [])]:
-        for name, value in zip(plan.names(), plan.values.tolist(), strict=True):
-            found.setdefault(name, []).append(value)
-    return found
+    by_name: dict[str, list[float]] = {}
+    for assembler in [
+        system.assembler,
+        *([system.inertia] if "inertia" in system.__dict__ else []),
+    ]:
+        for name, value in zip(assembler.names(), assembler.values.tolist(), strict=True):
+            by_name.setdefault(name, []).append(value)
+    return by_name
 
 
 def _inputs(system: DiscreteSystem, to: float) -> dict[str, Any]:
     """Return what a run begins with: laws, values at both ends, fields, state (collective)."""
     now = system.time
     laws: dict[str, list[str]] = {}
-    for piece in system.pieces:
-        text = hashlib.sha256(piece.kernel.source.encode()).hexdigest()[:16]
-        laws.setdefault(piece.name, []).append(text)
-    values, held = [], []
+    for form in system.forms:
+        text = hashlib.sha256(form.kernel.source.encode()).hexdigest()[:16]
+        laws.setdefault(form.name, []).append(text)
+    values, numbers = [], []
     for time in (now, to):
         with together(system.comm):
             system.update(time)
-            given = [(support.offsets, support.course([time])[0]) for support in system.supports]
+            prescribed = [
+                (support.offsets, support.course([time])[0]) for support in system.supports
+            ]
         values.append(_values(system))
-        held += _sums(system, given)
+        numbers += _sums(system, prescribed)
     with together(system.comm):
         system.update(now)
     moving, projected = system.numbering.those(*MOVING), system.numbering.random(11)
     owned = system.numbering.vertex_of < system.numbering.owned_vertices
     u = np.where(moving & owned, system.state, 0.0)
     v = np.where(moving & owned, system.rate, 0.0) if "rate" in system.__dict__ else 0.0 * u
-    found = system.sum(np.array([u @ u, u @ projected, v @ v, v @ projected]))
+    products = system.sum(np.array([u @ u, u @ projected, v @ v, v @ projected]))
     fields = {}
-    for number, piece in enumerate(p for p in system.pieces if not p.changing):
-        cell = np.asarray(piece.cell, dtype=float)[piece.owned]
+    for number, form in enumerate(p for p in system.forms if not p.changing):
+        cell = np.asarray(form.cell, dtype=float)[form.owned]
         sums = system.sum(np.concatenate([np.abs(cell).sum(axis=0), np.square(cell).sum(axis=0)]))
-        fields[f"{piece.name} {number}"] = sums.tolist()
+        fields[f"{form.name} {number}"] = sums.tolist()
     return {
         "laws": laws,
         "values": values,
-        "supports": held,
+        "supports": numbers,
         "fields": fields,
         "time": now,
-        "start": found.tolist(),
+        "start": products.tolist(),
         "extent": float(system.extent),
     }
 
 
-def _sums(system: DiscreteSystem, given: Sequence[tuple[Any, Array]]) -> list[list[float]]:
+def _sums(system: DiscreteSystem, prescribed: Sequence[tuple[Any, Array]]) -> list[list[float]]:
     """Return sums of what supports prescribe, the same on any number of ranks (collective)."""
     numbering = system.numbering
     projected = numbering.random(13)
     rows = []
-    for places, values in given:
+    for places, values in prescribed:
         own = numbering.vertex_of[places] < numbering.owned_vertices
         g = np.asarray(values, dtype=float)[own]
         rows.append([g @ g, g @ projected[places][own]])
     if not rows:
         return []
-    found: list[list[float]] = system.sum(np.array(rows).ravel()).reshape(-1, 2).tolist()
-    return found
+    sums: list[list[float]] = system.sum(np.array(rows).ravel()).reshape(-1, 2).tolist()
+    return sums
 
 
 def _differences(saved: Facts, present: Facts) -> list[str]:
     """Tell in words in what another run differs from the one that a file is of."""
-    found = _other_model(saved, present)
+    texts = _other_model(saved, present)
     for when, old, new in zip(
         ("the beginning", "the end"), saved["values"], present["values"], strict=True
     ):
-        if not found:
-            found += [f"{text} at {when}" for text in _other_values(old, new)]
-    if not found and not _near(saved["supports"], present["supports"]):
-        found.append("supports prescribe other displacements")
+        if not texts:
+            texts += [f"{text} at {when}" for text in _other_values(old, new)]
+    if not texts and not _near(saved["supports"], present["supports"]):
+        texts.append("supports prescribe other displacements")
     for name, old in saved["fields"].items():
         new = present["fields"].get(name, [])
         if len(old) != len(new) or not all(map(_close, old, new)):
-            found.append(f"fields of {name.rpartition(' ')[0]!r} differ")
-    if not found and not _same_start(saved["start"], present["start"], present["extent"]):
-        found.append("it begins at another state")
-    return found
+            texts.append(f"fields of {name.rpartition(' ')[0]!r} differ")
+    if not texts and not _same_start(saved["start"], present["start"], present["extent"]):
+        texts.append("it begins at another state")
+    return texts
 
 
 def _other_model(saved: Facts, present: Facts) -> list[str]:
     """Tell in words in what the call, its time and the laws differ."""
-    found = []
+    texts = []
     if saved["call"] != present["call"]:
-        found.append(f"{saved['call']}() in the file, {present['call']}() here")
+        texts.append(f"{saved['call']}() in the file, {present['call']}() here")
     for name, old, new in both(saved["asked"], present["asked"]):
         if old != new:
-            found.append(f"{name}={old!r} in the file, {new!r} here")
+            texts.append(f"{name}={old!r} in the file, {new!r} here")
     if not _close(saved["time"], present["time"], SAME):
-        found.append(f"it begins at {saved['time']:.7g} in the file, {present['time']:.7g} here")
+        texts.append(f"it begins at {saved['time']:.7g} in the file, {present['time']:.7g} here")
     for name, old, new in both(saved["laws"], present["laws"]):
         if old != new:
-            found.append(f"the law of {name!r} is another one")
-    return found
+            texts.append(f"the law of {name!r} is another one")
+    return texts
 
 
 def _same_start(saved: Sequence[float], present: Sequence[float], extent: float) -> bool:
@@ -452,15 +457,15 @@ def _close(a: float, b: float, share: float = ROUND_OFF_TOLERANCE) -> bool:
 
 def _other_values(saved: Facts, present: Facts) -> list[str]:
     """Tell in words which values differ."""
-    found = []
+    texts = []
     for name, old, new in both(saved, present):
         old, new = old or [], new or []
         if len(old) != len(new):
-            found.append(f"{name}: {len(old)} values in the file, {len(new)} here")
+            texts.append(f"{name}: {len(old)} values in the file, {len(new)} here")
         elif not all(map(_close, old, new)):
             k = next(k for k, (a, b) in enumerate(zip(old, new, strict=True)) if not _close(a, b))
-            found.append(f"{name} is {old[k]:.9g} in the file, {new[k]:.9g} here")
-    return found[:5]
+            texts.append(f"{name} is {old[k]:.9g} in the file, {new[k]:.9g} here")
+    return texts[:5]
 
 
 # ---- histories and series of files --------------------------------------------------------------
@@ -498,13 +503,13 @@ def of_history(history: History, owned: int) -> tuple[dict[str, Array], dict[str
         [step.time, step.iterations, step.linear_iterations, step.parameter, step.unstable]
         for step in history.steps
     ]
-    held: dict[str, Data] = {
+    arrays: dict[str, Data] = {
         "history": packed(facts),
         "history steps": np.array(steps, dtype=np.float64).reshape(-1, 5),  # None is NaN
         "history time": history.time.copy(),
     }
-    held |= {f"history series {k}": history[n].copy() for k, n in enumerate(history.names)}
-    return vectors, held
+    arrays |= {f"history series {k}": history[n].copy() for k, n in enumerate(history.names)}
+    return vectors, arrays
 
 
 def restore_history(
@@ -512,7 +517,7 @@ def restore_history(
     path: str,
     numbering: Numbering,
     vectors: Mapping[str, Array],
-    held: Mapping[str, Data],
+    arrays: Mapping[str, Data],
 ) -> None:
     """Give a history what `of_history` took of another one (collective).
 
@@ -521,26 +526,24 @@ def restore_history(
     CheckpointError : it records other series, or more steps than that one.
     OSError : of its files.
     """
-    facts = unpacked(held["history"])
+    facts = unpacked(arrays["history"])
     present = {s.name: [s.every, s.first] for s in history._series.values()}
-    time = np.asarray(held["history time"], dtype=np.float64)
+    time = np.asarray(arrays["history time"], dtype=np.float64)
     if list(facts["series"].items()) != list(present.items()):
         there, here = (", ".join(s) or "none" for s in (facts["series"], present))
-        found = f"the series of its history are {there}, here {here}"
+        text = f"the series of its history are {there}, here {here}"
         raise CheckpointError(
-            f"{path!r} is of another run: {found}, or are recorded in other steps",
+            f"{path!r} is of another run: {text}, or are recorded in other steps",
             path=path,
-            differences=[found],
+            differences=[text],
         )
     begun = len(history.time)
     if begun > len(time):
-        found = f"{len(time)} steps in its history, {begun} here before it continues"
-        raise CheckpointError(
-            f"{path!r} is of another run: {found}", path=path, differences=[found]
-        )
+        text = f"{len(time)} steps in its history, {begun} here before it continues"
+        raise CheckpointError(f"{path!r} is of another run: {text}", path=path, differences=[text])
     history._time.buffer, history._time.count = time.copy(), len(time)
     for number, series in enumerate(history._series.values()):
-        rows = np.array(held[f"history series {number}"], dtype=np.float64)
+        rows = np.array(arrays[f"history series {number}"], dtype=np.float64)
         if len(rows):
             series.buffer, series.count = rows, len(rows)
     history.steps = [
@@ -554,7 +557,7 @@ def restore_history(
             parameters,
         )
         for (t, iterations, linear, parameter, unstable), norms, parameters in zip(
-            held["history steps"], facts["norms"], facts["parameters"], strict=True
+            arrays["history steps"], facts["norms"], facts["parameters"], strict=True
         )
     ]
     history.cut_backs, history.wasted = facts["counts"]

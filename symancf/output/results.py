@@ -79,22 +79,22 @@ def results(
     """
     system = instance("results(system)", system, System, "give a system")._discrete
     labels = units_of("results", units)
-    found: dict[str, Samples] = {}
+    by_name: dict[str, Samples] = {}
     for number, body in enumerate(system.bodies):
         if isinstance(body, Body):
-            found[system.name(body)] = _of_body(system, body, number, divisions, labels)
+            by_name[system.name(body)] = _of_body(system, body, number, divisions, labels)
         elif isinstance(body, RigidBody | PointMass):
-            found[system.name(body)] = sample(system, body)
+            by_name[system.name(body)] = sample(system, body)
     for term in system.terms:
         if isinstance(term, Contact):
-            found[system.name(term)] = sample(system, term)
+            by_name[system.name(term)] = sample(system, term)
         elif isinstance(term, Support):
-            found[system.name(term)] = of_support(system, term)
+            by_name[system.name(term)] = of_support(system, term)
         elif isinstance(term, Constraint):
-            found[system.name(term)] = of_constraint(system, term)
+            by_name[system.name(term)] = of_constraint(system, term)
     with together(system.comm):
-        _write_units(list(found.values()), labels)
-    return found
+        _write_units(list(by_name.values()), labels)
+    return by_name
 
 
 def _write_units(parts: list[Samples], units: Mapping[str, str]) -> None:
@@ -122,34 +122,34 @@ def _of_body(
     fields = dict(zip(names, names, strict=True))
     layered = isinstance(body._energy_function, Layers)
     tensors = TENSORS if "von_mises" in names and not layered else {}
-    made = sample(system, body, fields={**fields, **tensors}, at=at, divisions=divisions)
+    samples = sample(system, body, fields={**fields, **tensors}, at=at, divisions=divisions)
     with together(system.comm):
-        _principal(made, tensors, units)
+        _principal(samples, tensors, units)
     on = system.binding(body).interpolation
     ids = on.ids[on.owned]
-    parts = made.n_cells // max(1, len(ids))
+    parts = samples.n_cells // max(1, len(ids))
     mesh = body.region.mesh
     numbers = {
         "body_id": np.full(len(ids), number),
         "cell_id": ids,
         "region_id": _regions(body, ids),
     }
-    made.cell_data |= {name: np.repeat(values, parts) for name, values in numbers.items()}
-    told = [
+    samples.cell_data |= {name: np.repeat(values, parts) for name, values in numbers.items()}
+    tensors_shown = [
         f"{k} {name}" for k, name in enumerate(mesh.regions) if mesh[name].dim == body.region.dim
     ]
-    made.texts["region_id"] = ", ".join(told)
-    return made
+    samples.texts["region_id"] = ", ".join(tensors_shown)
+    return samples
 
 
-def _principal(made: Samples, tensors: Iterable[str], units: Mapping[str, str]) -> None:
+def _principal(samples: Samples, tensors: Iterable[str], units: Mapping[str, str]) -> None:
     """Add principal values and directions of tensors, which are symmetric but for round-off."""
     for name in tensors:
-        data = made.point_data if name in made.point_data else made.cell_data
+        data = samples.point_data if name in samples.point_data else samples.cell_data
         tensor = np.asarray(data[name], dtype=float)
         data[name] = (tensor + tensor.transpose(0, 2, 1)) / 2
-        made.units |= {k: unit for k, unit in units.items() if k == name}
-        made.principal(name)
+        samples.units |= {k: unit for k, unit in units.items() if k == name}
+        samples.principal(name)
 
 
 def _regions(body: Body, ids: Ints) -> Ints:

@@ -83,9 +83,9 @@ class Samples:
             if name in data:
                 break
         else:
-            known = ", ".join(map(repr, (*self.point_data, *self.cell_data)))
+            finite = ", ".join(map(repr, (*self.point_data, *self.cell_data)))
             raise SymancfError(
-                f"principal({name!r}): there is no such field; there are {known}",
+                f"principal({name!r}): there is no such field; there are {finite}",
                 asked=name,
                 possible=(*self.point_data, *self.cell_data),
             )
@@ -97,9 +97,9 @@ class Samples:
                 given=tensor.shape[1:],
                 possible=((3, 3),),
             )
-        known = np.isfinite(tensor).all(axis=(1, 2))
-        values, vectors = np.linalg.eigh(np.where(known[:, None, None], tensor, 0.0))
-        values[~known] = vectors[~known] = np.nan
+        finite = np.isfinite(tensor).all(axis=(1, 2))
+        values, vectors = np.linalg.eigh(np.where(finite[:, None, None], tensor, 0.0))
+        values[~finite] = vectors[~finite] = np.nan
         rows = np.arange(len(tensor))
         for a in range(3):
             n = vectors[:, :, 2 - a]
@@ -195,8 +195,8 @@ def join(parts: Sequence[Samples]) -> Samples:
     values = _common([p.point_data for p in parts])
     point_data = {name: np.concatenate(each) for name, each in values.items()}
     cell_data = _of_cells(parts, list(cells))
-    known = {*point_data, *cell_data}
-    units = {k: unit for k, unit in _united([p.units for p in parts]).items() if k in known}
+    names = {*point_data, *cell_data}
+    units = {k: unit for k, unit in _united([p.units for p in parts]).items() if k in names}
     points = np.concatenate([p.points for p in parts])
     return Samples(points, cells, point_data, cell_data, units, _united([p.texts for p in parts]))
 
@@ -213,11 +213,11 @@ def _numbered(parts: Sequence[Samples]) -> dict[str, Ints]:
 
 def _of_cells(parts: Sequence[Samples], kinds: Sequence[str]) -> dict[str, Data]:
     """Return the data that cells of all parts have, type by type."""
-    found = {}
+    by_type = {}
     for name, each in _common([_by_kind(p) for p in parts]).items():
         rows = _each(each)
-        found[name] = np.concatenate([values for kind in kinds for values in rows[kind]])
-    return found
+        by_type[name] = np.concatenate([values for kind in kinds for values in rows[kind]])
+    return by_type
 
 
 def _united(parts: Sequence[Mapping[str, T]]) -> dict[str, T]:

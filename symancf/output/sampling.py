@@ -218,12 +218,12 @@ def sample(
     _require_names(fields, "u" if reference else "displacement")
     number_of, zeta = _height(body, layer, solid)
     kernels = FieldKernels(system, body, fields, state, remembered=inside, layer=number_of)
-    shown = _BodySampler(system, body, kernels, state, reference, number_of, zeta)
+    sampler = _BodySampler(system, body, kernels, state, reference, number_of, zeta)
     if not isinstance(at, str):
-        return _with_units(shown.material(at), labels)
+        return _with_units(sampler.material(at), labels)
     if at == "gauss":
-        return _with_units(shown.gauss(), labels)
-    lattice = shown.lattice(divisions if element.dimension < 3 else 1, solid, at)
+        return _with_units(sampler.gauss(), labels)
+    lattice = sampler.lattice(divisions if element.dimension < 3 else 1, solid, at)
     return _with_units(lattice, labels)
 
 
@@ -314,13 +314,13 @@ def _require_names(fields: object, displacement: str) -> None:
             )
 
 
-def _local_vector(system: DiscreteSystem, given: npt.ArrayLike) -> Array:
+def _local_vector(system: DiscreteSystem, vector: npt.ArrayLike) -> Array:
     """Return a state that a call was given as a local vector of the system."""
-    state = reals(given, finite=False)
+    state = reals(vector, finite=False)
     if state.shape != system.state.shape:
         raise SymancfError(
             f"sample(state=...) takes numbers like system.state, of the shape "
-            f"{system.state.shape}; given {label(given)}",
+            f"{system.state.shape}; given {label(vector)}",
             asked="state",
             given=state.shape,
             possible=(system.state.shape,),
@@ -381,7 +381,7 @@ class _BodySampler:
         self.zeta = zeta
         self.section: Mapping[str, float] = {}
         if body.layers is not None:
-            self.section = body.layers.known(layer or 0)
+            self.section = body.layers.angle_values(layer or 0)
         self.cells = np.arange(int(system.binding(body).interpolation.owned.sum()))
 
     def _at(self, points: CellPoints, fields: bool = True) -> tuple[Array, dict[str, Data]]:
@@ -390,8 +390,8 @@ class _BodySampler:
         u, X = place.u().reshape(-1, 3), place.X().reshape(-1, 3)
         data: dict[str, Data] = {"u" if self.reference else "displacement": u}
         if fields:
-            found = self._fields(points)
-            data |= {name: _rows(values) for name, values in found.items()}
+            fields_there = self._fields(points)
+            data |= {name: _rows(values) for name, values in fields_there.items()}
         return X if self.reference else X + u, data
 
     def _fields(self, points: CellPoints) -> Mapping[str, Array]:
@@ -402,31 +402,34 @@ class _BodySampler:
         if not self.body.element.axes:
             return self.kernels.at(points)[0]
         rule = self.body.element.rule("full")
-        known = CellPoints(points.cells, np.asarray(rule.points), np.zeros(2), np.arange(2))
+        rule_points = CellPoints(points.cells, np.asarray(rule.points), np.zeros(2), np.arange(2))
         a, b = rule.points[:, 0]
         part = (points.xi[..., 0] - a) / (b - a)
         shares = np.broadcast_to(
             np.stack([1.0 - part, part], axis=-1), (len(points.cells), *np.shape(part)[-1:], 2)
         )
-        found, _ = self.kernels.at(known)
-        return {name: np.einsum("nmg,ng...->nm...", shares, v) for name, v in found.items()}
+        values, _ = self.kernels.at(rule_points)
+        return {name: np.einsum("nmg,ng...->nm...", shares, v) for name, v in values.items()}
 
     def lattice(self, divisions: int, solid: bool, at: str) -> Samples:
         """Return points of lattices, with the fields there or with means of cells."""
         element, n = self.body.element, len(self.cells)
         xi, parts = element.sample(divisions)
         m = len(xi)
-        whole = self.body.layers
-        faces = [-1.0, 1.0] if whole is None else [float(z) for z in whole.edges[[0, -1]]]
+        laminate = self.body.layers
+        faces = [-1.0, 1.0] if laminate is None else [float(z) for z in laminate.edges[[0, -1]]]
         layers = faces if solid else [self.zeta]
-        made = [self._at(self._points(xi, np.full(m, zeta)), at == "lattice") for zeta in layers]
+        layers_of_points = [
+            self._at(self._points(xi, np.full(m, zeta)), at == "lattice") for zeta in layers
+        ]
         flat = (m * np.arange(n)[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
         cells = np.concatenate([flat + k * n * m for k in range(len(layers))], axis=1)
         samples = Samples(
-            points=np.concatenate([points for points, _ in made]),
+            points=np.concatenate([points for points, _ in layers_of_points]),
             cells={"hexahedron" if solid else element.cell: cells},
             point_data={
-                name: np.concatenate([data[name] for _, data in made]) for name in made[0][1]
+                name: np.concatenate([data[name] for _, data in layers_of_points])
+                for name in layers_of_points[0][1]
             },
         )
         if at == "cell":
@@ -455,28 +458,30 @@ class _BodySampler:
 
     def _means(self) -> dict[str, Array]:
         points, share = self._rule()
-        found, measure = self.kernels.at(points)
-        if not found:
+        values, measure = self.kernels.at(points)
+        if not values:
             return {}
         share = measure * share
         share = share / share.sum(axis=1, keepdims=True)
-        return {name: np.einsum("nm,nm...->n...", share, v) for name, v in found.items()}
+        return {name: np.einsum("nm,nm...->n...", share, v) for name, v in values.items()}
 
     def gauss(self) -> Samples:
         """Return the points of the rule, vertices of their own."""
         points, data = self._at(self._rule()[0])
         return Samples(points, vertices(len(points)), data)
 
-    def material(self, given: npt.ArrayLike) -> Samples:
+    def material(self, place_given: npt.ArrayLike) -> Samples:
         """Return given points on the rank that owns their cell."""
-        place = self.body.at(given)
-        found = place.resolve(self.system.layout)
+        place = self.body.at(place_given)
+        resolved = place.resolve(self.system.layout)
         on = self.system.binding(self.body).interpolation
         own = self.system.topology.vertex_ids[on.cells[on.owned]]
         rows = {tuple(cell): k for k, cell in enumerate(own.tolist())}
-        cells = np.array([rows.get(tuple(cell), -1) for cell in found.vertices.tolist()], dtype=int)
+        cells = np.array(
+            [rows.get(tuple(cell), -1) for cell in resolved.vertices.tolist()], dtype=int
+        )
         here = np.flatnonzero(cells >= 0)
-        xi = self.body.element.topology.to_domain(found.within[here])[:, None, :]
+        xi = self.body.element.topology.to_domain(resolved.within[here])[:, None, :]
         points, data = self._at(self._points(xi, np.full(1, self.zeta), cells[here]))
         data["number"] = here
         return Samples(points, vertices(len(points)), data)

@@ -50,8 +50,8 @@ def shape_now(system: DiscreteSystem, shape: Shape, state: Array) -> Samples:
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     endless = isinstance(shape, Plane | Cylinder) and "length" not in shape.parameters
     if endless or isinstance(shape, Distance):
-        found = [(_places(system, body, state) - origin) @ axes for body in system.bodies]
-        every = np.concatenate([np.zeros((0, 3)), *found])
+        places = [(_places(system, body, state) - origin) @ axes for body in system.bodies]
+        every = np.concatenate([np.zeros((0, 3)), *places])
         low = reduced(system.comm, every.min(axis=0, initial=np.inf), MPI.MIN)
         high = reduced(system.comm, every.max(axis=0, initial=-np.inf), MPI.MAX)
     here = system.comm.rank == 0
@@ -65,8 +65,8 @@ def shape_at_rest(shape: Shape, around: Array) -> Samples:
     ------
     SymancfError : it moves; or as for `shape_now`.
     """
-    given = shape.parameters.values()
-    timed = any(depends_on_time(a) and not isinstance(a, Parameter) for a in given)
+    values = shape.parameters.values()
+    timed = any(depends_on_time(a) and not isinstance(a, Parameter) for a in values)
     if shape.body is not None or shape.moved or timed:
         raise SymancfError(
             f"{shape!r}: give sa.sample(system, shape), which knows where it is at present",
@@ -137,11 +137,11 @@ def _surface(shape: Shape, low: Array, high: Array) -> tuple[Array, str, Ints]:
 
 def _level(shape: Distance, low: Array, high: Array, time: float) -> tuple[Array, str, Ints]:
     """Return points (n, 3) in the frame of a signed distance, and triangles."""
-    known = {
+    values = {
         real(name): evaluate(f"{name} of {shape!r}", value, time)
         for name, value in shape.parameters.items()
     }
-    compiled = numerical(X, shape.distance(X).xreplace(known), "numpy")
+    compiled = numerical(X, shape.distance(X).xreplace(values), "numpy")
 
     def distance(x: Array) -> Array:
         with np.errstate(all="ignore"):

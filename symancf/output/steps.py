@@ -70,14 +70,14 @@ class LimitPoint:
 
 def by_name(parameters: Sequence[Parameter]) -> dict[str, float]:
     """Return values by name; those of one name are numbered."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for parameter in parameters:
         name, number = parameter.name, 1
-        while name in found:
+        while name in values:
             number += 1
             name = f"{parameter.name} {number}"
-        found[name] = parameter.value
-    return found
+        values[name] = parameter.value
+    return values
 
 
 def table(steps: Sequence[Step], recorded: Mapping[str, Array]) -> list[tuple[str, ...]]:
@@ -88,12 +88,12 @@ def table(steps: Sequence[Step], recorded: Mapping[str, Array]) -> list[tuple[st
     of all.
     """
     names = dict.fromkeys(name for step in steps for name in step.parameters)
-    given = {name: np.array([s.parameters.get(name, np.nan) for s in steps]) for name in names}
-    changed = {name: values for name, values in given.items() if len(set(values.tolist())) > 1}
-    shown = list((changed | dict(recorded)).items())[:MAX_COLUMNS]
-    rows = [("time", *(name for name, _ in shown), "Newton", "linear", "residual norms")]
+    series = {name: np.array([s.parameters.get(name, np.nan) for s in steps]) for name in names}
+    changed = {name: values for name, values in series.items() if len(set(values.tolist())) > 1}
+    columns = list((changed | dict(recorded)).items())[:MAX_COLUMNS]
+    rows = [("time", *(name for name, _ in columns), "Newton", "linear", "residual norms")]
     for k, step in enumerate(steps):
-        numbers = (f"{values[k]:.4g}" for _, values in shown)
+        numbers = (f"{values[k]:.4g}" for _, values in columns)
         norms = ", ".join(f"{name} {value:.1e}" for name, value in step.norms.items())
         counts = str(step.iterations), str(step.linear_iterations)
         rows.append((f"{step.time:.4g}", *numbers, *counts, norms))

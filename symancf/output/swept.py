@@ -66,7 +66,7 @@ def swept(samples: Samples, section: Outlined) -> Samples:
     ]
     pairs, n = np.concatenate(links), len(axis)
     points, quads, first = [], [], 0
-    kept: dict[str, list[Data]] = {name: [] for name in data if name != "displacement"}
+    by_name: dict[str, list[Data]] = {name: [] for name in data if name != "displacement"}
     for ring in section.outlines:
         m = len(ring)
         y, z = np.array(ring).T[:, None, :, None]
@@ -74,9 +74,9 @@ def swept(samples: Samples, section: Outlined) -> Samples:
         along, beyond = np.arange(m), np.roll(np.arange(m), -1)
         a, b = first + m * pairs[:, :1], first + m * pairs[:, 1:]
         quads.append(np.stack([a + along, a + beyond, b + beyond, b + along], axis=2))
-        for name, rows in kept.items():
+        for name, rows in by_name.items():
             rows.append(np.repeat(np.asarray(data[name]), m, axis=0))
         first += n * m
     cells: Ints = np.concatenate([quad.reshape(-1, 4) for quad in quads])
-    fields: dict[str, Data] = {name: np.concatenate(rows) for name, rows in kept.items()}
+    fields: dict[str, Data] = {name: np.concatenate(rows) for name, rows in by_name.items()}
     return Samples(np.concatenate(points), {"quad": cells}, fields, units=samples.units)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ..assembly.discrete import DiscreteSystem
     from ..contact.contact import Contact
-    from ..contact.leaf import Leaf
     from ..contact.nodal import SideFields
+    from ..contact.patch import SurfacePatch
     from ..contact.rigid import RigidPass
 
 FIELDS = "pressure", "gap", "slip", "status", "true_pressure"
@@ -41,22 +41,22 @@ def touching(
     SymancfError : another place, or a field or a body that it has not.
     """
     _require_place(contact, at, on)
-    asked = _requested_fields(contact, fields)
+    wanted = _requested_fields(contact, fields)
     points = () if contact._sides else cast("list[RigidPass]", contact._passes)
     parts = [_of_points(system, each, reference) for each in points]
     sides = [k for k, (side, _) in enumerate(contact._sides) if on is None or on in side.bodies]
-    found = [part for k in sides for part in _leaves(system, contact, k, on)]
+    patches = [part for k in sides for part in _patches_of(system, contact, k, on)]
     # facets of all sides one after the other, in shares: the same order on any number of ranks
-    first = np.cumsum([0, *(len(leaf.facets) for _, leaf, _ in found)])
+    first = np.cumsum([0, *(len(patch.facets) for _, patch, _ in patches)])
     share = block_starts(int(first[-1]), system.comm.size)[system.comm.rank :][:2]
-    for part, start in zip(found, first, strict=False):
+    for part, start in zip(patches, first, strict=False):
         own = slice(*np.maximum(share - start, 0))
         parts.append(_of_facets(*part, own, at == "gauss", divisions, reference))
-    whole = join(parts) if any(len(p.points) for p in parts) else parts[0]
-    known = whole.point_data
-    whole.point_data = {k: v for k, v in known.items() if k not in FIELDS}
-    whole.point_data |= {name: known[str(what)] for name, what in asked.items()}
-    return whole
+    united = join(parts) if any(len(p.points) for p in parts) else parts[0]
+    names = united.point_data
+    united.point_data = {k: v for k, v in names.items() if k not in FIELDS}
+    united.point_data |= {name: names[str(what)] for name, what in wanted.items()}
+    return united
 
 
 def _require_place(contact: Contact, at: object, on: object) -> None:
@@ -90,8 +90,8 @@ def _requested_fields(
         "true_pressure": not contact._sides,  # points of rigid bodies have no area
     }
     offered = [name for name in FIELDS if not without.get(name)]
-    asked = {name: name for name in offered} if fields is None else fields
-    for name, what in asked.items():
+    wanted = {name: name for name in offered} if fields is None else fields
+    for name, what in wanted.items():
         if what not in offered:
             raise SymancfError(
                 f"{contact.what} has no field {label(what)}, asked for as {name!r}; it has "
@@ -100,40 +100,44 @@ def _requested_fields(
                 given=what,
                 possible=offered,
             )
-    return asked
+    return wanted
 
 
-def _leaves(
+def _patches_of(
     system: DiscreteSystem, contact: Contact, number: int, on: object
-) -> list[tuple[SideFields, Leaf, tuple[Array, Array]]]:
+) -> list[tuple[SideFields, SurfacePatch, tuple[Array, Array]]]:
     """Return the leaves of a side, with the places of its nodes before and now (collective)."""
     here = system.binding(contact).fields(system, number)
-    X = here.skin.vectors(system, system.reference)
-    x = here.skin.vectors(system, system.reference + system.state)
-    return [(here, leaf, (X, x)) for leaf in here.skin.leaves if on in (None, leaf.sheet.body)]
+    X = here.surface.vectors(system, system.reference)
+    x = here.surface.vectors(system, system.reference + system.state)
+    return [
+        (here, patch, (X, x))
+        for patch in here.surface.patches
+        if on in (None, patch.facet_set.body)
+    ]
 
 
 def _of_facets(
     here: SideFields,
-    leaf: Leaf,
+    patch: SurfacePatch,
     places: tuple[Array, Array],
     own: slice,
     gauss: bool,
     divisions: int,
     reference: bool,
 ) -> Samples:
-    """Return some of the facets of a leaf."""
-    sheet, cell, q = leaf.sheet, leaf.element.topology, leaf.count
+    """Return some of the facets of a patch."""
+    facet_set, cell, q = patch.facet_set, patch.element.topology, patch.count
     if gauss:
-        xi, parts, kind = sheet.points, np.arange(q)[:, None], "vertex"
-        fields = {k: v[leaf.points].reshape(-1, q)[own] for k, v in here.values.items()}
+        xi, parts, kind = facet_set.points, np.arange(q)[:, None], "vertex"
+        fields = {k: v[patch.points].reshape(-1, q)[own] for k, v in here.values.items()}
     else:
-        xi, parts = cell.lattice(divisions if leaf.element.slopes else 1)
+        xi, parts = cell.lattice(divisions if patch.element.slopes else 1)
         low, high = cell.domain
-        fields = {k: v[own] for k, v in here.on_lattice(leaf, (xi - low) / (high - low)).items()}
-        kind = sheet.kind
-    table = leaf.tables(xi)[0]
-    at, moved = (leaf.at_places(table, v)[own] for v in places)
+        fields = {k: v[own] for k, v in here.on_lattice(patch, (xi - low) / (high - low)).items()}
+        kind = facet_set.kind
+    table = patch.tables(xi)[0]
+    at, moved = (patch.at_places(table, v)[own] for v in places)
     cells = (len(xi) * np.arange(len(at))[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
     points = (at if reference else moved).reshape(-1, 3)
     data: dict[str, Data] = {"u" if reference else "displacement": (moved - at).reshape(-1, 3)}

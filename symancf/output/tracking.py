@@ -46,8 +46,8 @@ def parents_of(what: str, system: Discretised[DiscreteSystem]) -> tuple[System, 
     ParameterError : it is none.
     """
     remedy = f"give a system, {what}(sa.System(body, terms=[...]))"
-    found = instance(f"{what}(system)", system, System, remedy)
-    return found, found._discrete
+    checked = instance(f"{what}(system)", system, System, remedy)
+    return checked, checked._discrete
 
 
 def owner_of(what: str, history: History | None) -> History:
@@ -68,8 +68,8 @@ def monitored(
     ParameterError : it is no function, or `every` no number of steps.
     """
     own = arguments.function("monitor(...)", function)
-    given: object = every
-    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+    value: object = every
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ParameterError(
             f"monitor(every={label(every)}): give a number of steps, 1 or more", asked="every"
         )
@@ -118,9 +118,9 @@ class Tracked:
 
 def record(history: History, system: System, name: str, what: Watched, every: int) -> None:
     """Let a history keep a place, a function, or the series of a term, ``name force`` ..."""
-    given: Any = what
-    made = None if isinstance(what, sp.Basic) else getattr(type(what), "series", None)
-    series = given.series(system) if callable(made) else {"": watched(system, given)}
+    value: Any = what
+    make_series = None if isinstance(what, sp.Basic) else getattr(type(what), "series", None)
+    series = value.series(system) if callable(make_series) else {"": watched(system, value)}
     for part, function in series.items():
         history.record(f"{name} {part}" if part else name, function, every)
 

@@ -54,9 +54,9 @@ NUMBERS = {name: np.dtype(f"<{code}") for code, name in NAMES.items()}
 
 def kinds_of(fields: tuple[Layout, Layout]) -> list[str]:
     """Return the names of all data sets of rows, of a body with fields of points and of cells."""
-    points, cells = ([name for name, _, _ in known] for known in fields)
-    named = [*(f"PointData/{n}" for n in points), *(f"CellData/{n}" for n in cells)]
-    return [*TOPOLOGY, "Points", *named]
+    points, cells = ([name for name, _, _ in fields_of_kind] for fields_of_kind in fields)
+    kinds = [*(f"PointData/{n}" for n in points), *(f"CellData/{n}" for n in cells)]
+    return [*TOPOLOGY, "Points", *kinds]
 
 
 def sum_of(
@@ -64,11 +64,11 @@ def sum_of(
     sums: list[int],
     fields: tuple[Layout, Layout],
     texts: Mapping[str, str],
-    said: Mapping[str, float | int],
+    counts: Mapping[str, float | int],
 ) -> int:
     """Return the CRC-32 of a state: of that of the state before, its rows and all else."""
-    told = [before, sums, fields, sorted(texts.items()), sorted(said.items())]
-    return zlib.crc32(json.dumps(told).encode())
+    contents = [before, sums, fields, sorted(texts.items()), sorted(counts.items())]
+    return zlib.crc32(json.dumps(contents).encode())
 
 
 @dataclass
@@ -126,8 +126,8 @@ class VtkHdf:
         """
         parts = self._fitting(bodies)
         rows: dict[str, Data] = {}
-        made = {name: self._changed(part, bodies[name]) for name, part in parts.items()}
-        for part, (changed, _) in zip(parts.values(), made.values(), strict=True):
+        changes = {name: self._changed(part, bodies[name]) for name, part in parts.items()}
+        for part, (changed, _) in zip(parts.values(), changes.values(), strict=True):
             rows |= {f"{part.group}/{kind}": values for kind, values in changed.items()}
         counts = [len(values) for values in rows.values()]
         size = sum(values.nbytes for values in rows.values())
@@ -142,30 +142,30 @@ class VtkHdf:
             _structure(file, [*parts.values()], bodies, time)
 
         def sums(part: _BodyRecord) -> dict[str, int]:
-            found = {kind: growing.sums.get(f"{part.group}/{kind}") for kind in part.kinds}
-            return part.sums | {kind: n for kind, n in found.items() if n is not None}
+            checksums = {kind: growing.sums.get(f"{part.group}/{kind}") for kind in part.kinds}
+            return part.sums | {kind: n for kind, n in checksums.items() if n is not None}
 
         totals: dict[str, int] = {}
 
         def finish(file: h5py.File) -> None:
             for part in parts.values():
-                said = {} if time is None else _written_counts(part, grown, time)
+                counts = {} if time is None else _written_counts(part, grown, time)
                 if part.total is not None:
                     row = [*map(sums(part).__getitem__, part.kinds)]
-                    total = sum_of(part.total, row, part.fields, part.texts, said)
+                    total = sum_of(part.total, row, part.fields, part.texts, counts)
                     totals[part.group] = total
-                    held = file[f"{SUMS}/{part.group}"]
-                    held.resize(self.states + 1, axis=0)
-                    held[self.states] = [*row, total]
+                    stored = file[f"{SUMS}/{part.group}"]
+                    stored.resize(self.states + 1, axis=0)
+                    stored[self.states] = [*row, total]
                 if time is not None:
-                    _add_step(file[part.group]["Steps"], self.states, said)
+                    _add_step(file[part.group]["Steps"], self.states, counts)
 
         fresh = None if self.states else begin
         growing = GrowingHdf(self.path, self.comm, size, ends, fresh, finish)
         with closing(growing):
             for name, values in rows.items():
                 growing.append(name, values)
-        for part, (_, marks) in zip(parts.values(), made.values(), strict=True):
+        for part, (_, marks) in zip(parts.values(), changes.values(), strict=True):
             part.marks, part.sums = marks, sums(part)
             part.total = totals.get(part.group, part.total)
             part.parts = grown.get(f"{part.group}/NumberOfPoints", part.parts)
@@ -205,11 +205,11 @@ class VtkHdf:
         """Return the fields of points and cells of a body, the same on all ranks and as before."""
         own = (f"body {name!r}", layout(samples.point_data), layout(samples.cell_data))
         every = self.comm.allgather((len(samples.points) > 0, own))
-        known = [told for held, told in every if held] or [every[0][1]]
-        fields: tuple[Layout, Layout] = known[0][1:]
+        agreed = [layout_there for has_points, layout_there in every if has_points] or [every[0][1]]
+        fields: tuple[Layout, Layout] = agreed[0][1:]
         before = self._parts[name].fields if name in self._parts else fields
         with together(self.comm):
-            require_same_fields(known)
+            require_same_fields(agreed)
             if [*map(sorted, before)] != [*map(sorted, fields)]:
                 raise SymancfError(
                     f"{str(self.path)!r} has the same fields in all states, of body {name!r} "
@@ -232,30 +232,32 @@ class VtkHdf:
             marks[kind] = digest.digest()
         same = np.array([part.marks.get(kind) == mark for kind, mark in marks.items()], np.int64)
         same = reduced(self.comm, same, MPI.MIN)
-        kept = {kind for kind, is_same in zip(rows, same.tolist(), strict=True) if is_same}
-        if not kept.issuperset(TOPOLOGY):  # they stand together
-            kept -= set(TOPOLOGY)
-        return {kind: values for kind, values in rows.items() if kind not in kept}, marks
+        same_kinds = {kind for kind, is_same in zip(rows, same.tolist(), strict=True) if is_same}
+        if not same_kinds.issuperset(TOPOLOGY):  # they stand together
+            same_kinds -= set(TOPOLOGY)
+        return {kind: values for kind, values in rows.items() if kind not in same_kinds}, marks
 
     def _rows(self, part: _BodyRecord, samples: Samples) -> dict[str, Data]:
         """Return this rank's rows of all data sets."""
         points, ends, types = listed(samples)
-        held = len(samples.points) > 0
-        if not self.comm.allreduce(held):  # of nothing there is a partition, too
-            held = self.comm.rank == 0
+        has_rows = len(samples.points) > 0
+        if not self.comm.allreduce(has_rows):  # of nothing there is a partition, too
+            has_rows = self.comm.rank == 0
         counts = np.array(
-            [[len(samples.points), samples.n_cells, len(points)]] * int(held), np.int64
+            [[len(samples.points), samples.n_cells, len(points)]] * int(has_rows), np.int64
         )
-        offsets = np.concatenate([np.zeros(int(held), np.int64), ends])
+        offsets = np.concatenate([np.zeros(int(has_rows), np.int64), ends])
         rows = dict(zip(COUNTS, np.ascontiguousarray(counts.reshape(-1, 3).T), strict=True))
-        found: dict[str, Data] = {**rows, "Connectivity": points, "Offsets": offsets}
-        found |= {"Types": types, "Points": flat(np.asarray(samples.points, float))}
+        rows_of_kinds: dict[str, Data] = {**rows, "Connectivity": points, "Offsets": offsets}
+        rows_of_kinds |= {"Types": types, "Points": flat(np.asarray(samples.points, float))}
         data = samples.point_data, samples.cell_data
-        for title, own, known in zip(("Point", "Cell"), data, part.fields, strict=True):
-            for name, kind, n in known:
+        for title, own, names_before in zip(("Point", "Cell"), data, part.fields, strict=True):
+            for name, kind, n in names_before:
                 empty = np.zeros((0, n) if n > 1 else 0, NUMBERS[kind])
-                found[f"{title}Data/{name}"] = flat(own[name]) if held and name in own else empty
-        return found
+                rows_of_kinds[f"{title}Data/{name}"] = (
+                    flat(own[name]) if has_rows and name in own else empty
+                )
+        return rows_of_kinds
 
     def resume(self, states: int) -> int:
         """Go on after so many states of the file that is there (collective).
@@ -323,10 +325,10 @@ def _require_names(fields: Iterable[str]) -> None:
 MAX_NAME_LENGTH = 150
 
 
-def safe_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
+def safe_names(names: Iterable[str], reserved: Iterable[str] = ()) -> dict[str, str]:
     """Return names of ASCII letters, digits, - and _ for others, no two of them the same."""
-    found: dict[str, str] = {}
-    used = set(taken)
+    names_by_original: dict[str, str] = {}
+    used = set(reserved)
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)
         plain = (plain if re.match(r"[A-Za-z_]", plain) else f"_{plain}")[:MAX_NAME_LENGTH]
@@ -335,8 +337,8 @@ def safe_names(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str
             number += 1
             free = f"{plain}_{number}"
         used.add(free)
-        found[name] = free
-    return found
+        names_by_original[name] = free
+    return names_by_original
 
 
 # ---- writing, on rank 0 -------------------------------------------------------------------------
@@ -393,8 +395,8 @@ def _text(group: h5py.Group, name: str, text: str) -> None:
     """Write a text as VTK reads it: bytes of UTF-8 that HDF5 takes for ASCII."""
     import h5py
 
-    held = np.array([_printable(text).encode()], dtype=object)
-    group.create_dataset(name, data=held, dtype=h5py.string_dtype("ascii"))
+    array = np.array([_printable(text).encode()], dtype=object)
+    group.create_dataset(name, data=array, dtype=h5py.string_dtype("ascii"))
 
 
 def _printable(text: str) -> str:
@@ -415,16 +417,16 @@ def _written_counts(
     def start(kind: str) -> int:
         return (part.ends if f"{part.group}/{kind}" in grown else part.starts).get(kind, 0)
 
-    said: dict[str, float | int] = {"Values": float(time)}
-    said["NumberOfParts"] = grown.get(f"{part.group}/NumberOfPoints", part.parts)
-    said |= {name: start(kind) for name, kind in STARTS.items()}
+    counts: dict[str, float | int] = {"Values": float(time)}
+    counts["NumberOfParts"] = grown.get(f"{part.group}/NumberOfPoints", part.parts)
+    counts |= {name: start(kind) for name, kind in STARTS.items()}
     for kind in part.kinds[len(TOPOLOGY) + 1 :]:
-        said[kind.replace("Data/", "DataOffsets/", 1)] = start(kind)
-    return said
+        counts[kind.replace("Data/", "DataOffsets/", 1)] = start(kind)
+    return counts
 
 
-def _add_step(steps: h5py.Group, number: int, said: Mapping[str, float | int]) -> None:
-    for name, value in said.items():
+def _add_step(steps: h5py.Group, number: int, counts: Mapping[str, float | int]) -> None:
+    for name, value in counts.items():
         steps[name].resize(number + 1, axis=0)
         steps[name][number] = value
     for key in steps.get("FieldDataOffsets", ()):
@@ -473,8 +475,8 @@ def bodies_of(there: Examined, file: h5py.File) -> dict[str, Written]:
     """Return the bodies of a file by their names."""
     root = file[ROOT]
     several = decoded(root.attrs["Type"]) == "PartitionedDataSetCollection"
-    found = [k for k in root if k != "Assembly"] if several else []
-    groups = [f"{ROOT}/{k}" for k in sorted(found, key=lambda k: int(root[k].attrs["Index"]))]
+    names = [k for k in root if k != "Assembly"] if several else []
+    groups = [f"{ROOT}/{k}" for k in sorted(names, key=lambda k: int(root[k].attrs["Index"]))]
     bodies = [Written(there, file, group) for group in groups or [ROOT]]
     return {body.texts.get("name", ""): body for body in bodies}
 
@@ -497,9 +499,9 @@ class Written:
 
     def __post_init__(self) -> None:
         take, group = self.there.take, self.file[self.where]
-        told = group.get("FieldData", {}).items()
+        texts = group.get("FieldData", {}).items()
         self.group = group
-        self.texts = {key: take(data, 0, 1)[0].decode("utf-8") for key, data in told}
+        self.texts = {key: take(data, 0, 1)[0].decode("utf-8") for key, data in texts}
         kinds = {dtype: name for name, dtype in NUMBERS.items()}
         points, cells = (
             [
@@ -521,20 +523,20 @@ class Written:
         ------
         OSError : they are damaged.
         """
-        said: dict[str, float | int] = {}
+        counts: dict[str, float | int] = {}
         if "Steps" in self.group:
             steps = self.group["Steps"]
             sets = {k: steps[k] for k in ("Values", "NumberOfParts", *STARTS)}
             for title in ("PointDataOffsets", "CellDataOffsets"):
                 sets |= {f"{title}/{n}": data for n, data in steps.get(title, {}).items()}
             for name, data in sets.items():
-                said[name] = np.ravel(self.there.take(data, step, step + 1))[0].item()
+                counts[name] = np.ravel(self.there.take(data, step, step + 1))[0].item()
         if self.summed:
             before = self.sums(step - 1)[-1] if step else 0
             *sums, total = self.sums(step)
-            if sum_of(before, sums, self.fields, self.texts, said) != total:
+            if sum_of(before, sums, self.fields, self.texts, counts) != total:
                 raise OSError(f"it is damaged: the numbers of state {step} have changed")
-        return said
+        return counts
 
     @property
     def summed(self) -> bool:
@@ -543,8 +545,8 @@ class Written:
 
     def sums(self, step: int) -> list[int]:
         """Return the checksums of the rows of a state, and of all of it."""
-        held = self.there.take(self.file[f"{SUMS}/{self.where}"], step, step + 1)
-        sums: list[int] = held[0].tolist()
+        rows = self.there.take(self.file[f"{SUMS}/{self.where}"], step, step + 1)
+        sums: list[int] = rows[0].tolist()
         return sums
 
     def spans(self, step: int) -> dict[str, tuple[int, int]]:
@@ -555,25 +557,25 @@ class Written:
         OSError : these rows are damaged.
         """
         group, there = self.group, self.there
-        said = {k: int(v) for k, v in self.numbers(step).items() if k != "Values"}
-        first = said.get("PartOffsets", 0)
-        count = said.get("NumberOfParts", len(group["NumberOfPoints"]))
+        counts = {k: int(v) for k, v in self.numbers(step).items() if k != "Values"}
+        first = counts.get("PartOffsets", 0)
+        count = counts.get("NumberOfParts", len(group["NumberOfPoints"]))
         points, cells, ids = (int(there.take(group[k], first, first + count).sum()) for k in COUNTS)
         sizes = {"Points": points, "Types": cells, "Connectivity": ids}
         sizes |= dict.fromkeys(COUNTS, count) | {"Offsets": cells + count}
-        starts = {kind: said.get(name, 0) for name, kind in STARTS.items()}
+        starts = {kind: counts.get(name, 0) for name, kind in STARTS.items()}
         starts |= dict.fromkeys(COUNTS, first) | {"Offsets": starts["Types"] + first}
-        found = {}
+        spans = {}
         for kind in kinds_of(self.fields):
             title, _, field_name = kind.partition("/")
             if field_name:
-                start = said.get(f"{title}Offsets/{field_name}", 0)
-                found[kind] = (start, points if title == "PointData" else cells)
+                start = counts.get(f"{title}Offsets/{field_name}", 0)
+                spans[kind] = (start, points if title == "PointData" else cells)
             else:
-                found[kind] = (starts[kind], sizes[kind])
-            if not 0 <= found[kind][0] <= sum(found[kind]) <= there.readable(group[kind]):
+                spans[kind] = (starts[kind], sizes[kind])
+            if not 0 <= spans[kind][0] <= sum(spans[kind]) <= there.readable(group[kind]):
                 raise OSError(f"{kind!r} of state {step} is damaged, or cut off")
-        return found
+        return spans
 
     def rows(self, step: int) -> dict[str, Data]:
         """Return the rows of a state.
@@ -630,11 +632,11 @@ def _times(there: Examined) -> tuple[list[float], dict[str, str], int]:
         times: list[float] = []
         try:
             for step in range(count):
-                told = [body.numbers(step) for body in bodies.values()]
+                counts = [body.numbers(step) for body in bodies.values()]
                 if not there.sound:
                     for body in bodies.values():
                         body.spans(step)
-                times.append(float(told[0].get("Values", 0.0)))
+                times.append(float(counts[0].get("Values", 0.0)))
         except DAMAGED:
             if not times:
                 raise
@@ -649,11 +651,11 @@ def read_stored(stored: Stored) -> Samples:
     SymancfError : the file is missing, damaged or of another origin.
     """
     try:
-        found = reading(stored.path, lambda there: _stored(there, stored))
-        found.check()
+        samples = reading(stored.path, lambda there: _stored(there, stored))
+        samples.check()
     except (*DAMAGED, SymancfError) as error:
         raise unreadable(stored.path, error) from None
-    return found
+    return samples
 
 
 def _stored(there: Examined, stored: Stored) -> Samples:
@@ -663,13 +665,13 @@ def _stored(there: Examined, stored: Stored) -> Samples:
 
 
 def _samples(
-    rows: Mapping[str, Data], fields: tuple[Layout, Layout], told: dict[str, str]
+    rows: Mapping[str, Data], fields: tuple[Layout, Layout], texts: dict[str, str]
 ) -> Samples:
     """Return the rows of all partitions as samples."""
     at: Counter[str] = Counter()
-    found = []
-    told.pop("name", "")
-    text = told.pop("units", "")
+    parts = []
+    texts.pop("name", "")
+    text = texts.pop("units", "")
 
     def take(kind: str, count: int) -> Data:
         at[kind] += count
@@ -680,9 +682,11 @@ def _samples(
         ends = take("Offsets", cells + 1)[1:]
         listed_cells = cells_of(take("Connectivity", ids), ends, take("Types", cells))
         of_points, of_cells = (
-            {name: take(f"{title}Data/{name}", count) for name, _, _ in known}
-            for title, known, count in zip(("Point", "Cell"), fields, (points, cells), strict=True)
+            {name: take(f"{title}Data/{name}", count) for name, _, _ in names_of_fields}
+            for title, names_of_fields, count in zip(
+                ("Point", "Cell"), fields, (points, cells), strict=True
+            )
         )
         x = take("Points", points)
-        found.append(Samples(x, listed_cells, of_points, of_cells, units, told))
-    return join(found) if any(len(part.points) for part in found) else found[0]
+        parts.append(Samples(x, listed_cells, of_points, of_cells, units, texts))
+    return join(parts) if any(len(part.points) for part in parts) else parts[0]

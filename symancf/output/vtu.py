@@ -159,11 +159,11 @@ def cells_of(points: Data, ends: Data, types: Data) -> dict[str, Ints]:
     """Return the cells of each type that `listed` has put one after the other."""
     by_code = {cell.vtk: (kind, len(cell.nodes)) for kind, cell in CELLS.items()}
     listed, starts = np.asarray(points, np.int64), np.concatenate([[0], ends[:-1]]).astype(np.int64)
-    found = {}
+    cells = {}
     for code in dict.fromkeys(types.tolist()):
         kind, nv = by_code[code]
-        found[kind] = listed[starts[types == code][:, None] + np.arange(nv)]
-    return found
+        cells[kind] = listed[starts[types == code][:, None] + np.arange(nv)]
+    return cells
 
 
 def layout(data: dict[str, Data]) -> Layout:
@@ -171,16 +171,16 @@ def layout(data: dict[str, Data]) -> Layout:
     return [(name, *_kind(flat(values))) for name, values in data.items()]
 
 
-def require_same_fields(known: list[tuple[str, Layout, Layout]]) -> None:
+def require_same_fields(layouts: list[tuple[str, Layout, Layout]]) -> None:
     """Raise where fields of pieces differ; of each its name, and those of points and cells."""
-    for name, points, cells in known[1:]:
-        if sorted(points) != sorted(known[0][1]) or sorted(cells) != sorted(known[0][2]):
+    for name, points, cells in layouts[1:]:
+        if sorted(points) != sorted(layouts[0][1]) or sorted(cells) != sorted(layouts[0][2]):
             raise SymancfError(
-                f"the fields differ between ranks: {known[0][1:]} in {known[0][0]}, "
+                f"the fields differ between ranks: {layouts[0][1:]} in {layouts[0][0]}, "
                 f"{(points, cells)} in {name}",
                 asked=name,
                 given=(points, cells),
-                possible=known[0][1:],
+                possible=layouts[0][1:],
             )
 
 
@@ -266,9 +266,9 @@ def read_vtu(path: Path) -> Samples:
             for array in piece.iterfind(".//DataArray")
         }
         units = {name: unit for name, unit in labels.items() if unit}
-        told = {key: text for key, text in texts.items() if key not in ("name", "units")}
+        texts_of_body = {key: text for key, text in texts.items() if key not in ("name", "units")}
         data, cells = (sections["PointData"], sections["CellData"]), sections["Cells"]
-        out = Samples(sections["Points"]["Points"], {}, *data, units, told)
+        out = Samples(sections["Points"]["Points"], {}, *data, units, texts_of_body)
         out.cells = cells_of(cells["connectivity"], cells["offsets"], cells["types"])
         out.check()
     except DAMAGED as error:

@@ -53,5 +53,5 @@ def with_edges(layout: Layout, body: OfCells, vertices: Ints) -> Ints:
     if not element.across or vertices.shape[1] != element.vertices:
         return vertices
     ends = np.array(element.topology.edges)
-    found = layout.edges(body.region.mesh).vertices(vertices[:, ends].reshape(-1, 2))
-    return np.concatenate([vertices, found.reshape(len(vertices), len(ends))], axis=1)
+    middles = layout.edges(body.region.mesh).vertices(vertices[:, ends].reshape(-1, 2))
+    return np.concatenate([vertices, middles.reshape(len(vertices), len(ends))], axis=1)

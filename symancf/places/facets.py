@@ -100,35 +100,35 @@ class FacetPoints(End):
         MeshError
         """
         mesh, (_, facets) = self.region.mesh, self.region.slice(self.kind)
-        comm, found = mesh.comm, self.beside()[0] > 0
-        first = np.concatenate(comm.allgather(facets[~found][:1]))
-        count = comm.allreduce(int((~found).sum()))
+        comm, is_side = mesh.comm, self.beside()[0] > 0
+        first = np.concatenate(comm.allgather(facets[~is_side][:1]))
+        count = comm.allreduce(int((~is_side).sum()))
         if count:
             raise self._no_side(first[0], mesh.fetch_points(first[0]), count)
 
-    def beside(self, told: Ints | None = None) -> tuple[Ints, Ints]:
+    def beside(self, values: Ints | None = None) -> tuple[Ints, Ints]:
         """Return of how many of the body's cells each facet of this rank is a side (collective).
 
-        And what one of them tells: `told` (cells, sides, k) of this rank's cells.
+        And what one of them tells: `values` (cells, sides, k) of this rank's cells.
         """
         comm, element = self.region.mesh.comm, self.body.element
         sides = element.topology.sides(self.kind)
         cells, facets = self.body.region.slice(element.cell)[1], self.region.slice(self.kind)[1]
-        known = side_keys(self.kind, cells[:, sides].reshape(-1, facets.shape[1]))
-        asked = side_keys(self.kind, facets)
-        to_known, to = (keys % np.uint64(comm.size) for keys in (known, asked))
-        told = (
-            told.reshape(-1, told.shape[-1])
-            if told is not None
-            else np.zeros((len(known), 0), np.int64)
+        sorted_keys = side_keys(self.kind, cells[:, sides].reshape(-1, facets.shape[1]))
+        wanted = side_keys(self.kind, facets)
+        to_known, to = (keys % np.uint64(comm.size) for keys in (sorted_keys, wanted))
+        values = (
+            values.reshape(-1, values.shape[-1])
+            if values is not None
+            else np.zeros((len(sorted_keys), 0), np.int64)
         )
-        _, (known, told) = exchange(comm, to_known.astype(np.int64), known, told)
-        counts, (keys,) = exchange(comm, to.astype(np.int64), asked)
-        order = np.argsort(known, kind="stable")
-        first = np.searchsorted(known, keys, sorter=order)
-        number = np.searchsorted(known, keys, "right", sorter=order) - first
-        answers = np.zeros((len(keys), told.shape[1]), dtype=np.int64)
-        answers[number > 0] = told[order[first[number > 0]]]
+        _, (sorted_keys, values) = exchange(comm, to_known.astype(np.int64), sorted_keys, values)
+        counts, (keys,) = exchange(comm, to.astype(np.int64), wanted)
+        order = np.argsort(sorted_keys, kind="stable")
+        first = np.searchsorted(sorted_keys, keys, sorter=order)
+        number = np.searchsorted(sorted_keys, keys, "right", sorter=order) - first
+        answers = np.zeros((len(keys), values.shape[1]), dtype=np.int64)
+        answers[number > 0] = values[order[first[number > 0]]]
         _, (number, answers) = exchange_blocks(comm, counts, number, answers)
         back = np.argsort(np.argsort(to, kind="stable"), kind="stable")
         return number[back], answers[back]
@@ -216,8 +216,8 @@ class FacetPoints(End):
         dimension = CELLS[self.kind].dimension
         tangents = np.zeros((dimension, places.size, 3))
         for k, tangent in enumerate(tangents, 1):
-            found = self._coefficients(configuration, places, vertices, k)
-            rows = self._rows(configuration, vertices, *found)
+            coefficients = self._coefficients(configuration, places, vertices, k)
+            rows = self._rows(configuration, vertices, *coefficients)
             moved = rows.value * configuration.reference[rows.coordinate]
             np.add.at(tangent, (rows.place, rows.component), moved)
         spanned = tangents[0] if dimension == 1 else np.cross(*tangents)

@@ -104,7 +104,7 @@ class NodeDirections:
         topology: Topology,
         points: Array,
         cells: Integers,
-        given: Callable[[Array], npt.ArrayLike] | None,
+        directions: Callable[[Array], npt.ArrayLike] | None,
         smooth: float,
     ) -> None:
         self.name, self.element = name, element
@@ -116,19 +116,19 @@ class NodeDirections:
         self.oriented = element.oriented
         if element.oriented:
             own = sections.along(element.topology, points, cells).reshape(-1, 3)
-            axes = sections.section_axes(name, patch.comm, points, cells.ravel(), own, given)
+            axes = sections.section_axes(name, patch.comm, points, cells.ravel(), own, directions)
             self.section = AtVertices(patch.vertices, patch.halo.updated(axes))
-            found = self._tangents(points, _pieces(element, cells))
-        elif given is not None:
-            found = self._user_directions(given, points, cells)
+            tangents = self._tangents(points, _forms(element, cells))
+        elif directions is not None:
+            tangents = self._user_directions(directions, points, cells)
         elif element.dimension == 2:
-            found = self._normals(points, cells)
+            tangents = self._normals(points, cells)
         else:
-            found = self._tangents(points, _pieces(element, cells))
-        sides = topology.comm.allgather(self._sides(points, cells, found))
+            tangents = self._tangents(points, _forms(element, cells))
+        sides = topology.comm.allgather(self._sides(points, cells, tangents))
         along, against, across = np.any(sides, axis=0)
         self.opposite = bool((along and against) or across)
-        self.at = AtVertices(patch.vertices, found)
+        self.at = AtVertices(patch.vertices, tangents)
         self.kink = AtVertices(patch.vertices, self._kink)
         self.deviation = topology.comm.allreduce(self.deviation, op=MPI.MAX)
         self.lean = topology.comm.allreduce(self.lean, op=MPI.MAX)
@@ -170,18 +170,21 @@ class NodeDirections:
         else:
             own = sections.along(self.element.topology, points, cells)
         cosine = np.einsum("nva,nva->nv", own, at[cells])
-        given = (np.sign(cosine)[..., None] * at[cells]).sum(axis=1)
+        sums = (np.sign(cosine)[..., None] * at[cells]).sum(axis=1)
         mean = own.sum(axis=1)
-        lean = np.einsum("na,na->n", unit(mean), given / np.linalg.norm(given, axis=1)[:, None])
-        for values, most, lost in ((np.abs(cosine).min(axis=1), 75.0, False), (lean, LEAN, True)):
+        lean = np.einsum("na,na->n", unit(mean), sums / np.linalg.norm(sums, axis=1)[:, None])
+        for values, most, leaning in (
+            (np.abs(cosine).min(axis=1), 75.0, False),
+            (lean, LEAN, True),
+        ):
             off = np.degrees(np.arccos(np.clip(values, -1.0, 1.0)))
             worst = int(np.argmax(off))
-            if lost:
+            if leaning:
                 self.lean = float(off[worst])
             if off[worst] > most:
                 x = points[cells[worst]].mean(axis=0)
                 share = 100.0 * (1.0 - values[worst])
-                effect = f" on average, which changes volumes by {share:.0f} %" if lost else ""
+                effect = f" on average, which changes volumes by {share:.0f} %" if leaning else ""
                 raise ParameterError(
                     f"{what}: near ({x[0]:g}, {x[1]:g}, {x[2]:g}) {who} is {off[worst]:.0f} "
                     f"degrees off the {kind} of the mesh{effect}; give {kind}s",
@@ -211,11 +214,11 @@ class NodeDirections:
             np.maximum.at(spread, cells[:, v], np.arccos(np.clip(cosine, -1.0, 1.0)))
         return self._complete(sums, spread)
 
-    def _sides(self, points: Array, cells: Integers, found: Array) -> Mask:
+    def _sides(self, points: Array, cells: Integers, directions: Array) -> Mask:
         """Tell whether normals by numbers are along the directions, against, or neither (3,)."""
         cosine = np.zeros(0)
         if self.element.dimension == 2:
-            cosine = np.einsum("nva,nva->nv", _corner_normals(points, cells), found[cells])
+            cosine = np.einsum("nva,nva->nv", _corner_normals(points, cells), directions[cells])
         return np.array(
             [(cosine > 0.3).any(), (cosine < -0.3).any(), (np.abs(cosine) <= 0.3).any()]
         )
@@ -291,16 +294,16 @@ class NodeDirections:
 
 def require_direction(name: str, element: Element) -> None:
     """Raise where slopes of nodes are not found: on all cells but lines and quadrilaterals."""
-    known = (LINE.name, LINE3.name, QUAD.name)
-    if element.slopes and not element.across and element.cell not in known:
+    allowed = (LINE.name, LINE3.name, QUAD.name)
+    if element.slopes and not element.across and element.cell not in allowed:
         raise ParameterError(
             f"body {name!r}: nodes of {element.name} have slopes ({', '.join(element.slopes)}), "
             f"and on cells of the type {element.cell!r} none are found: they are on "
-            f"{', '.join(map(repr, known))}; declare fields without slopes "
+            f"{', '.join(map(repr, allowed))}; declare fields without slopes "
             "(slopes=(), slope_kind='none')",
             asked="cell",
             given=element.cell,
-            possible=known,
+            possible=allowed,
         )
 
 
@@ -331,7 +334,7 @@ def _senses(cells: Integers) -> Array:
     return np.where(side[:, 0] > side[:, 1], -1.0, 1.0)
 
 
-def _pieces(element: Element, cells: Integers) -> Integers:
+def _forms(element: Element, cells: Integers) -> Integers:
     """Return the nodes (k, 2) that follow each other on lines."""
     return np.asarray(cells[:, np.array(element.topology.links)].reshape(-1, 2))
 
@@ -392,10 +395,10 @@ def element_slopes(
         mean = mean * np.where(np.einsum("nva,nva->nv", mean, own) < 0.0, -1.0, 1.0)[..., None]
         kink = directions.kink[cells.ravel()].reshape(cells.shape)[..., None]
         axes = directions.section[cells.ravel()].reshape(own.shape)
-        found = sections.frames(np.where(kink, own, mean), axes)
+        frames = sections.frames(np.where(kink, own, mean), axes)
         if element.slopes[0] == "xi":  # no direction alone
-            found[:, :, 0] = arc_slope((X[:, 1] - X[:, 0])[:, None], found[:, :, 0])
-        return np.ascontiguousarray(found[:, :, 3 - len(element.slopes) :])
+            frames[:, :, 0] = arc_slope((X[:, 1] - X[:, 0])[:, None], frames[:, :, 0])
+        return np.ascontiguousarray(frames[:, :, 3 - len(element.slopes) :])
     if element.dimension == 1:
         slopes[:, :, 0] = _line_slopes(element.topology, X, directions.at[cells])
         return slopes

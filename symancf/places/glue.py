@@ -79,16 +79,16 @@ class Glue:
         on, ids = configuration.binding(body).interpolation, configuration.topology.vertex_ids
         rows = self.look(ids)
         vertices = np.flatnonzero(rows[:, 0] > 0.0)
-        found = rows[vertices]
-        number, kind = found[:, 0].astype(np.int64) - 1, found[:, 1].astype(np.int64)
-        along, normal = found[:, 2:5], np.zeros((len(found), 3))
-        kink = np.zeros(len(found), dtype=bool)
+        own = rows[vertices]
+        number, kind = own[:, 0].astype(np.int64) - 1, own[:, 1].astype(np.int64)
+        along, normal = own[:, 2:5], np.zeros((len(own), 3))
+        kink = np.zeros(len(own), dtype=bool)
         if on.directions is not None:
             normal, kink = on.directions.at[vertices], on.directions.kink[vertices]
             if body.element.dimension == 2:
                 edge = (kind == EDGE) & ~kink
                 along = _straightened(configuration, on, ids[vertices], edge, along, normal)
-        X, across = configuration.points[vertices], found[:, 5:]
+        X, across = configuration.points[vertices], own[:, 5:]
         return NodesHere(body.element, vertices, number, X, kind, along, across, normal, kink)
 
 
@@ -134,10 +134,10 @@ def look_up(comm: MPI.Comm, starts: Ints, wanted: Ints, own: Ints, rows: Array) 
     first, end = starts[comm.rank : comm.rank + 2]
     table = np.zeros((end - first, rows.shape[1]))
     table[own - first] = rows
-    found = np.zeros((len(wanted), rows.shape[1]))
+    values = np.zeros((len(wanted), rows.shape[1]))
     some = (wanted >= 0) & (wanted < starts[-1])
-    found[some] = lookup(comm, starts, wanted[some], table)
-    return found
+    values[some] = lookup(comm, starts, wanted[some], table)
+    return values
 
 
 def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
@@ -154,8 +154,8 @@ def glue_of(layout: Layout, name: str, place: Nodes | PointsOnBody) -> Glue:
     if isinstance(place, Nodes):
         nodes = place.region.points()
     else:
-        given = np.unique(_node_ids(name, place, place.resolve(layout)) - base)
-        nodes = given[owners_of(starts, given) == comm.rank]
+        numbers = np.unique(_node_ids(name, place, place.resolve(layout)) - base)
+        nodes = numbers[owners_of(starts, numbers) == comm.rank]
     place_starts = shares(comm, len(nodes))
     if not place_starts[-1]:
         raise ConstraintError(
@@ -232,9 +232,9 @@ def _follow_edges(
         elif sizes[0] < 1e-6 * sizes[2]:
             across[v] = axes[:, 0]
     next_to = np.column_stack([(kind == EDGE) & (count == 2), along])
-    found = look_up(mesh.comm, mesh.point_starts, far[first[one]], nodes, next_to)
-    ends = one[found[:, 0] > 0]
-    t, c = found[found[:, 0] > 0, 1:], along[ends]
+    values = look_up(mesh.comm, mesh.point_starts, far[first[one]], nodes, next_to)
+    ends = one[values[:, 0] > 0]
+    t, c = values[values[:, 0] > 0, 1:], along[ends]
     along[ends] = 2.0 * np.einsum("na,na->n", t, c)[:, None] * c - t
 
 
@@ -267,8 +267,8 @@ class NodesHere:
 
     def slopes(self) -> GluedSlopes:
         """Return what gluing holds of the slopes there."""
-        given = self.kind, self.normal, self.along, self.kink, self.across
-        return glued_slopes(self.element, *given)
+        arguments = self.kind, self.normal, self.along, self.kink, self.across
+        return glued_slopes(self.element, *arguments)
 
 
 def _straightened(
@@ -301,31 +301,31 @@ class GluedSlopes:
 
     Attributes
     ----------
-    whole : (n, 3, 3) orthogonal directions of the reference along which slopes are held in full:
+    full : (n, 3, 3) orthogonal directions of the reference along which slopes are held in full:
         along what is glued, and of plates with directors through the thickness.
     partly : (n, 2, 3) directions along which nothing but components along `normals` (n, 2, 3)
         keep the face where it is: of the tangent of a cable those across it, of the slopes
         across the edge of a thin plate those along its normal.
     """
 
-    whole: Array
+    full: Array
     partly: Array
     normals: Array
 
 
 def slots(element: Element, kind: Ints) -> tuple[Ints, Ints]:
     """Return how many slopes of each place may be held in full, and along normals."""
-    whole = np.zeros(len(kind), dtype=np.int64)
+    full = np.zeros(len(kind), dtype=np.int64)
     partly = np.zeros(len(kind), dtype=np.int64)
     if element.slope_kind == "gradient" or element.oriented:
-        whole[:] = min(3, len(element.slopes))
-        return whole, partly
+        full[:] = min(3, len(element.slopes))
+        return full, partly
     glued = (kind == CORNER) | (kind == FACE)
-    whole[glued] = len(element.slopes)
-    whole[kind == EDGE] = 1
+    full[glued] = len(element.slopes)
+    full[kind == EDGE] = 1
     partly[kind == EDGE] = 1
     partly[kind == POINT] = 2
-    return whole, partly
+    return full, partly
 
 
 def glued_slopes(
@@ -336,28 +336,28 @@ def glued_slopes(
     `normal` (n, 3) of plates, of cables the tangent; `kink` (n,) where there is none.
     """
     n = len(kind)
-    whole, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
+    full, partly, normals = np.zeros((n, 3, 3)), np.zeros((n, 2, 3)), np.zeros((n, 2, 3))
     point, edge = kind == POINT, kind == EDGE
     if element.oriented and element.slope_kind == "gradient":
-        whole[:] = np.eye(3)
+        full[:] = np.eye(3)
     elif element.oriented:
-        whole[:, :2] = perpendicular(normal)
+        full[:, :2] = perpendicular(normal)
     elif element.dimension == 1:
-        whole[~point, 0] = normal[~point]
+        full[~point, 0] = normal[~point]
         partly[point] = normal[point, None]
         normals[point] = perpendicular(normal[point])
     elif element.slope_kind == "tangents":
         glued = ~point & ~edge
-        whole[glued, :2] = perpendicular(normal[glued])
-        whole[edge, 0], partly[edge, 0] = along[edge], np.cross(normal, along)[edge]
+        full[glued, :2] = perpendicular(normal[glued])
+        full[edge, 0], partly[edge, 0] = along[edge], np.cross(normal, along)[edge]
         partly[point] = perpendicular(normal[point])
         normals[edge | point] = normal[edge | point, None]
     else:
-        whole[:] = np.eye(3)
+        full[:] = np.eye(3)
         smooth = ~kink & (point | edge)
-        whole[smooth] = 0.0
-        whole[smooth, 0] = normal[smooth]
-        whole[smooth & edge, 1] = along[smooth & edge]
+        full[smooth] = 0.0
+        full[smooth, 0] = normal[smooth]
+        full[smooth & edge, 1] = along[smooth & edge]
         fold = kink & (kind == CORNER) & across.any(axis=1)
-        whole[fold, :2], whole[fold, 2] = perpendicular(across[fold]), 0.0
-    return GluedSlopes(whole, partly, normals)
+        full[fold, :2], full[fold, 2] = perpendicular(across[fold]), 0.0
+    return GluedSlopes(full, partly, normals)

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
-from ..assembly.piece import CellEntities, MapPattern
+from ..assembly.form import CellEntities, MapPattern
 from ..assembly.protocol import SupportBinding, TurnsSlopes, having
 from ..assembly.vertices import AtVertices
 from ..errors import MeshError
@@ -115,7 +115,7 @@ class Interpolation:
     Attributes
     ----------
     ids, cells, owned : ids (n,), local vertices (n, corners) and ownership of the cells.
-    whole : (n, corners + edges) the same with the vertices of edges that carry slopes.
+    all_vertices : (n, corners + edges) the same with the vertices of edges that carry slopes.
     own : (n, k) local vertices of what the cells have of their own.
     directions : normals or tangents of nodes; None without slopes.
     slope_name : name of the block of slopes.
@@ -141,7 +141,7 @@ class Interpolation:
         self.ids, self.owned = family.ids, family.owned
         nodes = self.element.vertices + self.element.edges
         self.cells = np.ascontiguousarray(family.vertices[:, : self.element.vertices])
-        self.whole = family.vertices[:, :nodes]
+        self.all_vertices = family.vertices[:, :nodes]
         self.own = family.vertices[:, nodes:]
         self.points, self._topology = configuration.points, configuration.topology
         self.directions: geometry.NodeDirections | None = None
@@ -166,7 +166,7 @@ class Interpolation:
         """Return the blocks that it puts on local vertices."""
         used = np.unique(self.cells)
         names = ["position", self.slope_name] if self.element.slopes else ["position"]
-        edges = np.unique(self.whole[:, self.element.vertices :])
+        edges = np.unique(self.all_vertices[:, self.element.vertices :])
         across = [(across_block(self.slope_name), edges)] if self.element.across else []
         return [*((name, used) for name in names), *across]
 
@@ -186,17 +186,19 @@ class Interpolation:
         self.slope_block = numbering.block(self.slope_name)
         self.basis = geometry.node_basis(element, self.directions)
         vertices = self.basis.vertices
-        taken = AtVertices(vertices, np.zeros(len(vertices), dtype=bool))
+        occupied = AtVertices(vertices, np.zeros(len(vertices), dtype=bool))
         with together(configuration.comm):  # the first support at a vertex chooses
             for support in having(supports, TurnsSlopes):
                 if configuration.binding(support.body).interpolation.slope_name == self.slope_name:
-                    support.turned(configuration, self.basis, taken)
+                    support.turned(configuration, self.basis, occupied)
         # every local node of the body, also one that only a joint brought here
         at = self.offset(vertices, "slope0")[:, None] + np.arange(3 * len(element.slopes))
         basis, reference = self.basis.values.reshape(at.shape), configuration.reference
         with together(configuration.comm):
-            given = reference[at]
-            if (given.any(axis=1) & (np.abs(given - basis).max(axis=1, initial=0) > 1e-9)).any():
+            present = reference[at]
+            if (
+                present.any(axis=1) & (np.abs(present - basis).max(axis=1, initial=0) > 1e-9)
+            ).any():
                 raise MeshError(
                     f"body {self.name!r} shares slopes with another body along other tangents; "
                     "use join='position', or give both the same direction=",
@@ -208,7 +210,7 @@ class Interpolation:
         if element.across:
             self._build_edges(configuration)
         with together(configuration.comm):
-            self.maps = self.maps_of(self.whole)
+            self.maps = self.maps_of(self.all_vertices)
             if element.across:
                 some = (self.maps != 0.0).any(axis=0)
                 self.pattern = MapPattern.of(some, self.element.vertices)
@@ -221,12 +223,12 @@ class Interpolation:
         MeshError : another body has others there.
         """
         self.across_block = configuration.numbering.block(across_block(self.slope_name))
-        known, own = self.middles.vertices, self.middles.values[:, :3]
-        configuration.points[known] = self.middles.values[:, 3:6]
-        at = self.offset(known, "across")[:, None] + np.arange(3)
-        given = configuration.reference[at]
+        vertices, own = self.middles.vertices, self.middles.values[:, :3]
+        configuration.points[vertices] = self.middles.values[:, 3:6]
+        at = self.offset(vertices, "across")[:, None] + np.arange(3)
+        present = configuration.reference[at]
         with together(configuration.comm):
-            if (given.any(axis=1) & (np.abs(given - own).max(axis=1, initial=0) > 1e-9)).any():
+            if (present.any(axis=1) & (np.abs(present - own).max(axis=1, initial=0) > 1e-9)).any():
                 raise MeshError(
                     f"body {self.name!r} shares slopes across edges with another body that has "
                     "other normals there; use join='position', or give both the same direction="
@@ -241,12 +243,12 @@ class Interpolation:
         chord, normal = unit(after - corners), self.directions.at[self.cells]
         normal = normal + np.roll(normal, -1, axis=1)
         normal = unit(normal - np.einsum("nka,nka->nk", normal, chord)[..., None] * chord)
-        edges = self.whole[:, self.element.vertices :]
+        edges = self.all_vertices[:, self.element.vertices :]
         table = np.zeros((topology.n_local, 9))
         table[edges] = np.concatenate([D, 0.5 * (corners + after), normal], axis=2)
         table = topology.halo.updated(table)
-        known = np.flatnonzero(table[:, :3].any(axis=1))
-        self.middles = AtVertices(known, table[known])
+        present = np.flatnonzero(table[:, :3].any(axis=1))
+        self.middles = AtVertices(present, table[present])
 
     def slopes_across(self, cells: Integers) -> Array:
         """Return the reference slopes (n, edges, 3) across the edges of cells by local vertices."""
@@ -282,16 +284,16 @@ class Interpolation:
             assert self.directions is not None
             at = cells[:, : self.element.vertices]
             X, normals, D = self.points[at], self.directions.at[at], self.slopes_across(at)
-            found = macro.cell_maps(X, normals, self.basis[at], D)
-            if not np.isfinite(found).all():
+            maps_found = macro.cell_maps(X, normals, self.basis[at], D)
+            if not np.isfinite(maps_found).all():
                 raise MeshError(f"body {self.name!r}: a cell has no area, or corners on a line")
-            return found
+            return maps_found
         slopes = geometry.element_slopes(self.element, self.points, cells, self.directions)
         if not self.element.slopes:
             return np.zeros((*slopes.shape[:3], 0))
         maps = geometry.slope_maps(self.element, slopes, self.basis[cells])
-        lost = np.linalg.norm(slopes - np.einsum("nvkc,nvca->nvka", maps, self.basis[cells]))
-        if not lost <= 1e-6 * np.linalg.norm(slopes):  # also where a cell has no area: NaN
+        mismatch = np.linalg.norm(slopes - np.einsum("nvkc,nvca->nvka", maps, self.basis[cells]))
+        if not mismatch <= 1e-6 * np.linalg.norm(slopes):  # also where a cell has no area: NaN
             raise MeshError(f"body {self.name!r}: element slopes leave the nodes' tangent planes")
         return maps
 
@@ -414,7 +416,7 @@ class Interpolation:
     ) -> Patch:
         """Return cells whose edges carry slopes; given ones have the vertices of their edges."""
         own = cells is None
-        at = self.whole if cells is None else cells
+        at = self.all_vertices if cells is None else cells
         nv, s = self.element.vertices, len(self.element.slopes)
         nodes, edges = at[:, :nv], at[:, nv:]
         start = self.offset(nodes, "slope0")[..., None] + 3 * np.arange(s)

@@ -68,10 +68,10 @@ class EdgePoints(FacetPoints):
         low, high = np.sort(facets[:, :2], axis=1).T
         number = shares(comm, len(facets))[comm.rank] + np.arange(len(facets))
         to = owners_of(mesh.point_starts, low)
-        _, (ends, number, given) = exchange(comm, to, np.stack([low, high], 1), number, facets)
+        _, (ends, number, received) = exchange(comm, to, np.stack([low, high], 1), number, facets)
         order = np.lexsort((number, ends[:, 1], ends[:, 0]))
         again = (ends[order[1:]] == ends[order[:-1]]).all(axis=1)
-        mine = [(int(number[k]), *given[k].tolist()) for k in order[1:][again]]
+        mine = [(int(number[k]), *received[k].tolist()) for k in order[1:][again]]
         _, *twice = min(comm.allgather(min(mine, default=(np.inf,))))
         if twice:
             X = mesh.fetch_points(np.array(twice))

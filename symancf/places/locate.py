@@ -149,26 +149,26 @@ class RegionCells:
         first = np.repeat(low - (np.cumsum(count) - count), count)
         return np.asarray(np.unique(rows[first + np.arange(count.sum())]))
 
-    def compare(self, found: _Nearest, which: Ints, rows: Ints, points: Array) -> None:
+    def compare(self, nearest: _Nearest, which: Ints, rows: Ints, points: Array) -> None:
         """Compare one cell for each of the points `which` with what was found."""
         unit, distance = invert(self.cell, self.cell.surface(self.X[rows]), points[which])
         size = np.linalg.norm(np.ptp(self.X[rows], axis=1), axis=1)
         ids, vertices = self.ids[rows], self.connectivity[rows]
-        found.take(which, _Nearest(distance, size, ids, unit, vertices))
+        nearest.take(which, _Nearest(distance, size, ids, unit, vertices))
 
-    def search(self, points: Array, found: _Nearest) -> None:
+    def search(self, points: Array, nearest: _Nearest) -> None:
         """Compare the nearest of these cells for each point with what was found."""
         if not len(self.X) or not len(points):
             return
         low, high, largest = self._bounds
         away = np.linalg.norm(points - np.clip(points, low, high), axis=1)
-        reach = np.flatnonzero(away <= found.distance + 1e-6 * largest)
-        own = found.of(reach)
+        reach = np.flatnonzero(away <= nearest.distance + 1e-6 * largest)
+        own = nearest.of(reach)
         self._search(points[reach], own)
         for name in NEAREST:
-            getattr(found, name)[reach] = getattr(own, name)
+            getattr(nearest, name)[reach] = getattr(own, name)
 
-    def _search(self, points: Array, found: _Nearest) -> None:
+    def _search(self, points: Array, nearest: _Nearest) -> None:
         k = len(points)
         if not k:
             return
@@ -176,18 +176,18 @@ class RegionCells:
         _, candidates = self.tree.query(points, k=near)
         for column in np.asarray(candidates).reshape(k, near).T:
             gap = np.linalg.norm(self.centre[column] - points, axis=1) - self.radius[column]
-            which = np.flatnonzero(gap <= found.distance + 1e-6 * self.radius[column])
+            which = np.flatnonzero(gap <= nearest.distance + 1e-6 * self.radius[column])
             if len(which):
-                self.compare(found, which, column[which], points)
+                self.compare(nearest, which, column[which], points)
         # a large cell beside small ones may hold the point though its centre is far
-        missed = np.flatnonzero(found.distance > 1e-9 * found.size)
-        reach = found.distance[missed] + self._bounds[2]
+        missed = np.flatnonzero(nearest.distance > 1e-9 * nearest.size)
+        reach = nearest.distance[missed] + self._bounds[2]
         around = self.tree.query_ball_point(points[missed], reach)
         for point, rows in zip(missed, around, strict=True):
             cells = np.asarray(rows, dtype=np.int64)
             gap = np.linalg.norm(self.centre[cells] - points[point], axis=1) - self.radius[cells]
-            for cell in cells[gap <= found.distance[point]]:
-                self.compare(found, np.array([point]), np.array([cell]), points)
+            for cell in cells[gap <= nearest.distance[point]]:
+                self.compare(nearest, np.array([point]), np.array([cell]), points)
 
 
 _CELLS: WeakKeyDictionary[Region, RegionCells] = WeakKeyDictionary()
@@ -195,12 +195,12 @@ _CELLS: WeakKeyDictionary[Region, RegionCells] = WeakKeyDictionary()
 
 def cells_of(region: Region) -> RegionCells:
     """Return the cells of a region; places on it by the thousand look for them (collective)."""
-    found = _CELLS.get(region)
-    if found is None:
-        found = RegionCells(region)
+    cells = _CELLS.get(region)
+    if cells is None:
+        cells = RegionCells(region)
         if region.size <= MAX_CACHED_CELLS:
-            _CELLS[region] = found
-    return found
+            _CELLS[region] = cells
+    return cells
 
 
 def locate(region: Region, points: Array, shared: bool = False) -> PointLocations:
@@ -212,22 +212,24 @@ def locate(region: Region, points: Array, shared: bool = False) -> PointLocation
     """
     comm, cells = region.mesh.comm, cells_of(region)
     cell = cells.cell
-    found = _Nearest.none(len(points), len(cell.nodes), cell.dimension)
+    nearest = _Nearest.none(len(points), len(cell.nodes), cell.dimension)
 
     def visit(item: tuple[Array, _Nearest]) -> tuple[Array, _Nearest]:
         cells.search(*item)
         return item
 
     if shared:
-        _, found = carried(comm, (points, found), visit)
+        _, nearest = carried(comm, (points, nearest), visit)
     else:
         with together(comm):
-            cells.search(points, found)
-        everyone = comm.allgather(found) if comm.size > 1 else [found]
-        found = everyone[0]
+            cells.search(points, nearest)
+        everyone = comm.allgather(nearest) if comm.size > 1 else [nearest]
+        nearest = everyone[0]
         for other in everyone[1:]:
-            found.take(np.arange(len(points)), other)
-    return PointLocations(found.vertices, cell.rounded(found.unit), found.distance, found.size)
+            nearest.take(np.arange(len(points)), other)
+    return PointLocations(
+        nearest.vertices, cell.rounded(nearest.unit), nearest.distance, nearest.size
+    )
 
 
 def carried(comm: MPI.Comm, item: Item, visit: Callable[[Item], Item]) -> Item:

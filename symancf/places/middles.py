@@ -60,10 +60,10 @@ class Middles:
             pairs = np.concatenate([pairs, lines])
             inside = np.append(inside, np.zeros(len(lines), dtype=bool))
         number = edges.numbered.number(pairs)
-        known = number >= 0
+        have_edge = number >= 0
         first = edges.numbered.first
         _, (number, inside) = exchange(
-            mesh.comm, owners_of(first, number[known]), number[known], inside[known]
+            mesh.comm, owners_of(first, number[have_edge]), number[have_edge], inside[have_edge]
         )
         every, back = np.unique(number, return_inverse=True)
         glued = np.zeros(len(every), dtype=bool)
@@ -77,8 +77,8 @@ class Middles:
 
     def slots(self, _: Element) -> tuple[Ints, Ints]:
         """Return how many slopes of each edge are held in full, and along normals."""
-        whole = self.inside.astype(np.int64)
-        return whole, 1 - whole
+        full = self.inside.astype(np.int64)
+        return full, 1 - full
 
     def look(self, vertices: Ints) -> Array:
         """Return rows (k, 2) for vertex ids: number among all + 1, inside; 0: none (collective)."""
@@ -126,5 +126,5 @@ class MiddlesHere:
         inside = self.inside[:, None, None]
         across, normal = self.across[:, None], self.normal[:, None]
         none = np.zeros_like(across)
-        whole = np.where(inside, across, none)
-        return GluedSlopes(whole, np.where(inside, none, across), np.where(inside, none, normal))
+        full = np.where(inside, across, none)
+        return GluedSlopes(full, np.where(inside, none, across), np.where(inside, none, normal))

@@ -60,9 +60,9 @@ class _OnBody(End):
         if self.frame is None:
             axes = _orthonormal(slopes)
             if k >= axes.shape[1]:
-                held = ", ".join(f"e{a + 1}" for a in range(axes.shape[1]))
+                axes_there = ", ".join(f"e{a + 1}" for a in range(axes.shape[1]))
                 raise ConstraintError(
-                    f"{self}: {element} has no axis {name}; it has {held}",
+                    f"{self}: {element} has no axis {name}; it has {axes_there}",
                     asked=name,
                     given=element,
                     possible=[f"e{a + 1}" for a in range(axes.shape[1])],
@@ -71,9 +71,9 @@ class _OnBody(End):
         else:
             wanted = np.broadcast_to(self.frame[:, k], (len(slopes), 3))
         weights = np.einsum("kas,ka->ks", np.linalg.pinv(slopes), wanted)
-        lost = np.linalg.norm(np.einsum("ks,ksa->ka", weights, slopes) - wanted, axis=1)
-        if lost.max(initial=0.0) > 1e-6:
-            x, e = places.X[int(np.argmax(lost))], wanted[int(np.argmax(lost))]
+        mismatch = np.linalg.norm(np.einsum("ks,ksa->ka", weights, slopes) - wanted, axis=1)
+        if mismatch.max(initial=0.0) > 1e-6:
+            x, e = places.X[int(np.argmax(mismatch))], wanted[int(np.argmax(mismatch))]
             raise ConstraintError(
                 f"{self}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}): its axis {name} = ({e[0]:g}, {e[1]:g},"
                 f" {e[2]:g}) is none of the {'tangents' if slopes.shape[1] < 3 else 'directions'} "
@@ -120,8 +120,8 @@ class Nodes(_OnBody):
         layout.require_member(self.body, str(self))
         mesh, ids = self.region.mesh, self.region.points()
         starts = shares(mesh.comm, len(ids))
-        found = Resolved(mesh.fetch_points(ids), ids[:, None] + layout.base(mesh), starts=starts)
-        return found.everywhere(mesh.comm) if found.total == 1 else found
+        places = Resolved(mesh.fetch_points(ids), ids[:, None] + layout.base(mesh), starts=starts)
+        return places.everywhere(mesh.comm) if places.total == 1 else places
 
     def _ids(self) -> Ints:
         """Return the ids of the nodes in the mesh (collective)."""
@@ -183,19 +183,19 @@ class PointsOnBody(_OnBody):
     ) -> None:
         self.body = body
         self.frame = frame_of(f"a point of body {body.name!r}", frame)
-        self.given = points if isinstance(points, End) else None
+        self.source = points if isinstance(points, End) else None
         if not isinstance(points, End):
             self.X = points_of(f"body {body.name!r}", points)
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the points and their cells (collective)."""
         layout.require_member(self.body, str(self))
-        given = None if self.given is None else self.given.resolve(layout)
-        X, starts = (self.alike(self.X), None) if given is None else (given.X, given.starts)
-        found = self._locate(X, starts is not None)
-        vertices = found.vertices + layout.base(self.body.region.mesh)
+        source = None if self.source is None else self.source.resolve(layout)
+        X, starts = (self.alike(self.X), None) if source is None else (source.X, source.starts)
+        places = self._locate(X, starts is not None)
+        vertices = places.vertices + layout.base(self.body.region.mesh)
         vertices = with_edges(layout, self.body, vertices)
-        return Resolved(X, vertices, found.unit, given=given, starts=starts)
+        return Resolved(X, vertices, places.unit, source=source, starts=starts)
 
     def alike(self, X: Array, when: str = "") -> Array:
         """Return points as rank 0 has them (collective).
@@ -219,9 +219,9 @@ class PointsOnBody(_OnBody):
 
     def _locate(self, X: Array, shared: bool) -> PointLocations:
         """Find the cells; points may lie on the curved reference or on the facets of the mesh."""
-        found, facet = locate_on(self.body, X, shared)
-        off = np.minimum(found.distance, facet)
-        far = off > 1e-6 * self.body.extent + 1e-3 * found.size
+        places, facet = locate_on(self.body, X, shared)
+        off = np.minimum(places.distance, facet)
+        far = off > 1e-6 * self.body.extent + 1e-3 * places.size
         with together(self.body.region.mesh.comm):
             if far.any():
                 k = int(np.argmax(np.where(far, off, 0.0)))
@@ -232,7 +232,7 @@ class PointsOnBody(_OnBody):
                     asked="point",
                     given=x,
                 )
-        return found
+        return places
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -267,8 +267,8 @@ class PointsOnBody(_OnBody):
         Those of the slopes of the nodes that these points were made from; else orthogonal
         tangents, as many as the nodes of the element have slopes.
         """
-        if self.given is not None and places.given is not None:
-            return self.given.directions(configuration, places.given)
+        if self.source is not None and places.source is not None:
+            return self.source.directions(configuration, places.source)
         if not self.body.element.slopes:
             return super().directions(configuration, places)
         vertices = _local(configuration, places.vertices)
@@ -296,11 +296,11 @@ class PointsOnBody(_OnBody):
         coordinate, values, corner, slopes = self._gradient(configuration, places, vertices)
         R = np.swapaxes(slopes, 1, 2)
         weights = np.einsum("ksa,ka->ks", np.linalg.pinv(R), direction)
-        left = np.linalg.norm(np.einsum("kas,ks->ka", R, weights) - direction, axis=1)
-        if len(left) and left.max() > 1e-6:
-            x = places.X[int(np.argmax(left))]
+        mismatch = np.linalg.norm(np.einsum("kas,ks->ka", R, weights) - direction, axis=1)
+        if len(mismatch) and mismatch.max() > 1e-6:
+            x = places.X[int(np.argmax(mismatch))]
             raise ConstraintError(
-                f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}) a slope of {self.given} leaves the tangent "
+                f"at ({x[0]:g}, {x[1]:g}, {x[2]:g}) a slope of {self.source} leaves the tangent "
                 f"plane of body {self.body.name!r}: only positions can be tied there (weld=False), "
                 "or give both bodies their exact normals, direction=...",
                 asked="slope",
@@ -309,8 +309,8 @@ class PointsOnBody(_OnBody):
         return vector_rows(coordinate, np.einsum("kms,ks->km", values, weights), corner)
 
     def __str__(self) -> str:
-        if self.given is not None:
-            return f"{self.given} on {self.body.name!r}"
+        if self.source is not None:
+            return f"{self.source} on {self.body.name!r}"
         x = self.X[0] if len(self.X) == 1 else None
         at = f"({x[0]:g}, {x[1]:g}, {x[2]:g})" if x is not None else f"{len(self.X)} points"
         return f"{at} of {self.body.name!r}"

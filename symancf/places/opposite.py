@@ -47,12 +47,12 @@ class Opposite(Nodes):
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the nodes, in the order of their partners (collective)."""
-        found = super()._find(layout)
+        places = super()._find(layout)
         for other in self.before:
             first = other.resolve(layout)
-            if first.total == found.total:
-                return opposite(layout.comm, (self.who, other, self), first, found, self.near)
-        return found
+            if first.total == places.total:
+                return opposite(layout.comm, (self.who, other, self), first, places, self.near)
+        return places
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
@@ -63,16 +63,16 @@ class Opposite(Nodes):
         """
         k = int(jet.removeprefix("along")) if jet.startswith("along") else -1
         element = self.body.element
-        if places.given is None or not 0 <= k < element.directions:
+        if places.source is None or not 0 <= k < element.directions:
             return super().rows(configuration, places, vertices, jet)
         on = configuration.binding(self.body).interpolation
         basis = on.basis[vertices[:, 0]][:, : element.directions]
         (first,) = self.before
-        direction = first.directions(configuration, places.given)[:, k]
+        direction = first.directions(configuration, places.source)[:, k]
         weights = np.einsum("ksa,ka->ks", basis, direction)
-        lost = np.linalg.norm(np.einsum("ksa,ks->ka", basis, weights) - direction, axis=1)
-        if lost.max(initial=0.0) > 1e-6:
-            x = places.X[int(np.argmax(lost))]
+        mismatch = np.linalg.norm(np.einsum("ksa,ks->ka", basis, weights) - direction, axis=1)
+        if mismatch.max(initial=0.0) > 1e-6:
+            x = places.X[int(np.argmax(mismatch))]
             raise ConstraintError(
                 f"{self.who}: at {_point(x)} a slope of {first} leaves the tangent plane of "
                 f"{self}: give the body its exact normals, direction=..."
@@ -101,7 +101,7 @@ def opposite(
     ConstraintError : they do not lie opposite.
     """
     if first.starts is None:  # one
-        return second._replace(given=first)
+        return second._replace(source=first)
     X, Y = comm.gather(first.X), comm.gather(second.X)
     at, error = np.zeros(0, dtype=np.int64), None
     if X is not None and Y is not None:
@@ -111,7 +111,7 @@ def opposite(
             error = wrong
     share_error(comm, error)
     at = comm.bcast(at)[first.starts[comm.rank] : first.starts[comm.rank + 1]]
-    return second.fetch(comm, at).shared(first.starts)._replace(given=first)
+    return second.fetch(comm, at).shared(first.starts)._replace(source=first)
 
 
 def _partners(names: tuple[object, ...], X: Array, Y: Array, near: float) -> Ints:
@@ -119,8 +119,8 @@ def _partners(names: tuple[object, ...], X: Array, Y: Array, near: float) -> Int
     from scipy.spatial import KDTree
 
     gap = Y.mean(axis=0) - X.mean(axis=0)
-    distance, found = KDTree(Y).query(X + gap, k=2)
-    at = np.asarray(found[:, 0], dtype=np.int64)
+    distance, numbers = KDTree(Y).query(X + gap, k=2)
+    at = np.asarray(numbers[:, 0], dtype=np.int64)
     allowed = near * distance[:, 1]
     far = distance[:, 0] - allowed
     if (far < 0.0).all() and (np.bincount(at, minlength=len(Y)) == 1).all():
@@ -143,8 +143,10 @@ def in_pairs(who: str, ends: Sequence[End]) -> list[End]:
     paired: list[End] = []
     for k, end in enumerate(ends):
         before = [other for other in ends[:k] if isinstance(other, Nodes)]
-        known = not before or end in before or getattr(end, "before", None) == before
-        paired.append(Opposite(who, end, before) if isinstance(end, Nodes) and not known else end)
+        is_before = not before or end in before or getattr(end, "before", None) == before
+        paired.append(
+            Opposite(who, end, before) if isinstance(end, Nodes) and not is_before else end
+        )
     return paired
 
 

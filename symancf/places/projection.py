@@ -80,8 +80,8 @@ class Foots:
             X = mesh.fetch_points(vertices)
             with together(mesh.comm):
                 patch = Family("patch", ids, np.searchsorted(vertices, around))
-                known = {tuple(cell): row for row, cell in enumerate(around.tolist())}
-                rows = [known[tuple(cell)] for cell in cells.tolist()]
+                row_of_cell = {tuple(cell): row for row, cell in enumerate(around.tolist())}
+                rows = [row_of_cell[tuple(cell)] for cell in cells.tolist()]
                 self.e = _coefficients(body, patch, X)[rows]
                 corners = X[patch.vertices[rows]]
         self.size = np.linalg.norm(np.ptp(corners, axis=1), axis=1)
@@ -109,9 +109,9 @@ def _around(region: Region, vertices: Ints, rings: int, shared: bool) -> tuple[I
     for _ in range(rings):
         parts = _near(comm, here, inside, shared)
         inside = np.unique(np.concatenate([part.ravel() for _, part in parts]))
-    found = np.concatenate([part for part, _ in parts])
-    order = np.argsort(found)
-    return found[order], np.concatenate([part for _, part in parts])[order]
+    ids = np.concatenate([part for part, _ in parts])
+    order = np.argsort(ids)
+    return ids[order], np.concatenate([part for _, part in parts])[order]
 
 
 def _near(comm: MPI.Comm, here: RegionCells, inside: Ints, shared: bool) -> list[tuple[Ints, Ints]]:

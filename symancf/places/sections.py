@@ -37,15 +37,15 @@ def section_axes(
     points: Array,
     used: Integers,
     tangents: Array,
-    given: Callable[[Array], npt.ArrayLike] | None,
+    direction: Callable[[Array], npt.ArrayLike] | None,
 ) -> Array:
     """Return what the second directors of a rod are made of, (points, 3) (collective).
 
     Parameters
     ----------
     used, tangents : the nodes of cells (n,), one after the other, and their unit tangents (n, 3).
-    given : function of X (n, 3) -> (n, 3), the user's; None: the axis of space to which the rod is
-        nowhere as parallel as to the others.
+    direction : function of X (n, 3) -> (n, 3), the user's; None: the axis of space to which the rod
+        is nowhere as parallel as to the others.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def section_axes(
     MeshError : the rod is parallel to each axis of space somewhere.
     """
     axes = np.zeros_like(points)
-    if given is None:
+    if direction is None:
         cosines = np.zeros(3)
         if len(tangents):
             cosines = np.abs(tangents).max(axis=0)
@@ -72,10 +72,10 @@ def section_axes(
     what = f"direction of body {name!r}"
     with together(comm):
         of = np.unique(used)
-        value = call_array(what, given, (len(of), 3), points[of])
+        value = call_array(what, direction, (len(of), 3), points[of])
         if not np.linalg.norm(value, axis=1).all():
             raise ParameterError(
-                f"{what}: {label(given)} returned a vector of length zero",
+                f"{what}: {label(direction)} returned a vector of length zero",
                 asked="direction",
                 given=0.0,
             )
@@ -86,7 +86,7 @@ def section_axes(
             x = points[used[worst]]
             off = np.degrees(np.arccos(min(1.0, cosine[worst])))
             raise ParameterError(
-                f"{what}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {label(given)} is only {off:.0f} "
+                f"{what}: at ({x[0]:g}, {x[1]:g}, {x[2]:g}) {label(direction)} is only {off:.0f} "
                 "degrees off the axis of the rod; give the first axes of its sections, across it",
                 asked="angle of the direction",
                 given=off,
@@ -108,10 +108,10 @@ def untwisted(halo: GhostExchange, at: Array, points: Array, edges: Integers, pl
     plain = halo.updated(plain[:, None].astype(np.int8))[:, 0] > 0
 
     def sums(values: Array) -> Array:
-        found = np.zeros((len(at), *values.shape[1:]))
-        np.add.at(found, a, values[b])
-        np.add.at(found, b, values[a])
-        return np.asarray(halo.updated(found))
+        totals = np.zeros((len(at), *values.shape[1:]))
+        np.add.at(totals, a, values[b])
+        np.add.at(totals, b, values[a])
+        return np.asarray(halo.updated(totals))
 
     bend = sums(points) - 2.0 * points
     normal = np.cross(at, bend)
@@ -123,8 +123,8 @@ def untwisted(halo: GhostExchange, at: Array, points: Array, edges: Integers, pl
     near = sums(np.stack([lean, inner.astype(float)], axis=1))
     beside = plain & ~inner & (near[:, 1] > 0.0)
     lean = np.where(beside, near[:, 0] / np.maximum(near[:, 1], 1.0), lean)
-    found = at - lean[:, None] * binormal
-    return np.where(turns[:, None], found / np.sqrt(1.0 + lean**2)[:, None], at)
+    tangents = at - lean[:, None] * binormal
+    return np.where(turns[:, None], tangents / np.sqrt(1.0 + lean**2)[:, None], at)
 
 
 def frames(tangents: Array, axes: Array) -> Array:

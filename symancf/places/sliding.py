@@ -106,10 +106,10 @@ class Sliding(PointsOnBody):
     # ---- where they are -------------------------------------------------------------------------
     def _find(self, layout: Layout) -> Resolved:
         """Find the points and the chain of cells (collective)."""
-        found = super()._find(layout)
+        places = super()._find(layout)
         base = layout.base(self.body.region.mesh)
-        chain = self._chain(found.vertices - base, found.within[:, 0])
-        own = layout.new_vertices(found.size, "", SLIDE)
+        chain = self._chain(places.vertices - base, places.within[:, 0])
+        own = layout.new_vertices(places.size, "", SLIDE)
         cell = chain.of(chain.at)
         return self._in(chain, cell, Resolved(self.X, own[:, None]), base)
 
@@ -137,23 +137,23 @@ class Sliding(PointsOnBody):
         starts = np.append(0.0, np.cumsum(length))
         middle = [jet(name, 0.5) for name in ("value", "xi", "xixi")]
         middle.append(jet("xixi", 1.0) - jet("xixi", 0.0))
-        known = {tuple(cell): k for k, cell in enumerate(every[order].tolist())}
-        rows = [known.get(tuple(cell), -1) for cell in cells.tolist()]
+        number_of_cell = {tuple(cell): k for k, cell in enumerate(every[order].tolist())}
+        rows = [number_of_cell.get(tuple(cell), -1) for cell in cells.tolist()]
         if min(rows) < 0:
             raise MeshError(f"{self}: its points are on several chains of cells: give one end each")
         along = np.where(np.array(forward)[rows], xi, 1.0 - xi)
         at = starts[rows] + along * length[rows]
         return Chain(every[order], np.array(forward), starts, closed, np.stack(middle, axis=1), at)
 
-    def _in(self, chain: Chain, cell: Ints, known: Resolved, base: int) -> Resolved:
+    def _in(self, chain: Chain, cell: Ints, places: Resolved, base: int) -> Resolved:
         """Return the places in cells, with what laws take of these."""
         middle = (chain.starts[cell] + chain.starts[cell + 1]) / 2.0
         turns = np.where(chain.forward[cell], 1.0, -1.0)
         scale = turns / (chain.starts[cell + 1] - chain.starts[cell])
         jets = chain.jets[cell].reshape(len(cell), 12)
         within = np.concatenate([np.stack([middle - chain.at, scale], axis=1), jets], axis=1)
-        vertices = np.concatenate([chain.cells[cell] + base, known.vertices[:, -1:]], axis=1)
-        return Resolved(known.X, vertices, within, path=chain)
+        vertices = np.concatenate([chain.cells[cell] + base, places.vertices[:, -1:]], axis=1)
+        return Resolved(places.X, vertices, within, path=chain)
 
     def _slid(self, configuration: Configuration, vector: Array) -> Array:
         """Return the entries (K,) of a local vector at s, on every rank (collective)."""
@@ -176,17 +176,17 @@ class Sliding(PointsOnBody):
         ConstraintError : a place has slid off the end of its cable.
         """
         layout = configuration.layout
-        known = self.resolve(layout, follows=True)
-        chain: Chain = known.path
+        places = self.resolve(layout, follows=True)
+        chain: Chain = places.path
         s = self._slid(configuration, configuration.state)
-        last = chain.of(chain.at + known.within[:, 0])  # the middles of the cells
+        last = chain.of(chain.at + places.within[:, 0])  # the middles of the cells
         cell = chain.of(chain.at + s, last)
         if (cell < 0).any():
             off = float(s[int(np.argmin(cell))])
             raise ConstraintError(f"{self} has slid by {off:g}, off the end of its cable")
         base = layout.base(self.body.region.mesh)
-        if (chain.cells[cell] + base != known.vertices[:, :2]).any():
-            layout.places[self] = self._in(chain, cell, known, base)
+        if (chain.cells[cell] + base != places.vertices[:, :2]).any():
+            layout.places[self] = self._in(chain, cell, places, base)
 
     # ---- jets -----------------------------------------------------------------------------------
     def rows(
@@ -277,15 +277,15 @@ def _walk(
     ------
     MeshError : more than two cells meet at a point.
     """
-    found: list[tuple[int, bool]] = []
+    walk: list[tuple[int, bool]] = []
     cell, point = first, int(cells[first, end])
     while True:
         if len(touching[point]) > 2:
             raise MeshError(f"{len(touching[point])} cells of a cable meet at a point: no chain")
         following = [k for k in touching[point] if k != cell]
         if not following or following[0] == first:
-            return found, bool(following)
+            return walk, bool(following)
         cell = following[0]
         forward = int(cells[cell, 0]) == point
-        found.append((cell, forward))
+        walk.append((cell, forward))
         point = int(cells[cell, 1 if forward else 0])

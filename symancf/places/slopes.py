@@ -50,10 +50,10 @@ class Slopes(End):
 
         Zeros : there is none. `places` are numbers among those of all ranks.
         """
-        first, count, known = self.slopes.at(places)
-        self.present = AtVertices(known, np.zeros(len(known), dtype=bool))
-        self.slope = AtVertices(known, np.zeros((len(known), 3)))
-        self.normal = AtVertices(known, np.zeros((len(known), 3)))
+        first, count, filled = self.slopes.at(places)
+        self.present = AtVertices(filled, np.zeros(len(filled), dtype=bool))
+        self.slope = AtVertices(filled, np.zeros((len(filled), 3)))
+        self.normal = AtVertices(filled, np.zeros((len(filled), 3)))
         for k in range(slopes.shape[1]):
             some = k < count
             at = first[some] + k
@@ -111,15 +111,15 @@ class SlopesAtPoints(Slopes):
         points = self.points.resolve(layout).fetch(layout.comm, self.slopes.places)
         points = points.shared(self.slopes.starts)
         return Resolved(
-            points.X, points.vertices, points.within, given=points, starts=points.starts
+            points.X, points.vertices, points.within, source=points, starts=points.starts
         )
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        assert places.given is not None
+        assert places.source is not None
         if jet == "value":
-            return self.points.rows(configuration, places.given, vertices, jet)
+            return self.points.rows(configuration, places.source, vertices, jet)
         slope = self.slope[places.ids]
-        return self.points._derivative(configuration, places.given, vertices, slope)
+        return self.points._derivative(configuration, places.source, vertices, slope)

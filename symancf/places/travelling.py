@@ -41,7 +41,7 @@ class Travelling(PointsOnBody):
     travels = timed = True
 
     def __init__(self, body: Interpolated, course: Callable[[float], npt.ArrayLike]) -> None:
-        self.body, self.course, self.given, self.frame = body, course, None, None
+        self.body, self.course, self.source, self.frame = body, course, None, None
         self.X = self._course(0.0)
 
     def _course(self, time: float) -> Array:
@@ -54,9 +54,9 @@ class Travelling(PointsOnBody):
         return self._at(layout, self.X)
 
     def _at(self, layout: Layout, X: Array) -> Resolved:
-        found = self._locate(X, False)
-        vertices = found.vertices + layout.base(self.body.region.mesh)
-        return Resolved(X, with_edges(layout, self.body, vertices), found.unit)
+        places = self._locate(X, False)
+        vertices = places.vertices + layout.base(self.body.region.mesh)
+        return Resolved(X, with_edges(layout, self.body, vertices), places.unit)
 
     def travel(self, configuration: Configuration, time: float) -> None:
         """Find the points at a time (collective).
@@ -67,29 +67,29 @@ class Travelling(PointsOnBody):
         ConstraintError : one of them is not on the body.
         """
         layout = configuration.layout
-        known = self.resolve(layout, follows=True)
+        places = self.resolve(layout, follows=True)
         comm, X = configuration.comm, self.X
         with together(comm):
             X = self._course(time)
-            if X.shape != known.X.shape:
+            if X.shape != places.X.shape:
                 raise ParameterError(
-                    f"{self} has {len(X)} point(s) at time {time:g}, and had {len(known.X)}"
+                    f"{self} has {len(X)} point(s) at time {time:g}, and had {len(places.X)}"
                 )
         first = self.alike(X, f" at time {time:g}")
-        if not np.array_equal(first, known.X):
-            layout.places[self] = self._moved(layout, known, first)
+        if not np.array_equal(first, places.X):
+            layout.places[self] = self._moved(layout, places, first)
 
-    def _moved(self, layout: Layout, known: Resolved, X: Array) -> Resolved:
+    def _moved(self, layout: Layout, places: Resolved, X: Array) -> Resolved:
         """Return the places of points: of the cells where they were, while they lie inside."""
         base = layout.base(self.body.region.mesh)
-        cells = known.vertices[:, : self.body.element.vertices] - base
-        foots: Foots | None = known.path
+        cells = places.vertices[:, : self.body.element.vertices] - base
+        foots: Foots | None = places.path
         if foots is None or not np.array_equal(foots.cells, cells):
             foots = Foots(self.body, cells)
         unit = foots.within(X)
         if unit is None:
             return self._at(layout, X)
-        return known._replace(X=X, within=unit, path=foots)
+        return places._replace(X=X, within=unit, path=foots)
 
     def velocity(self, configuration: Configuration) -> Array:
         """Raise: the place is another material point at each time."""

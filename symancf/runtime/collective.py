@@ -203,8 +203,8 @@ def lookup(comm: MPI.Comm, starts: Ints, items: Ints, table: AnyArray) -> AnyArr
         return np.asarray(table[items - starts[0]])
     wanted, back = np.unique(items, return_inverse=True)
     counts = np.diff(np.searchsorted(wanted, starts))
-    asked, (questions,) = exchange_blocks(comm, counts, wanted)
-    _, (answers,) = exchange_blocks(comm, asked, table[questions - starts[comm.rank]])
+    queries, (questions,) = exchange_blocks(comm, counts, wanted)
+    _, (answers,) = exchange_blocks(comm, queries, table[questions - starts[comm.rank]])
     return np.asarray(answers[back.reshape(items.shape)])
 
 

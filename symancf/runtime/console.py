@@ -36,6 +36,6 @@ def plain_console(least: int = 0, **options: Any) -> Console:
 def first_rank() -> bool:
     """Tell whether this is the first process of an mpirun, without starting MPI."""
     names = "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"
-    told = next((os.environ[name] for name in names if name in os.environ), None)
+    rank = next((os.environ[name] for name in names if name in os.environ), None)
     mpi = sys.modules.get("mpi4py.MPI")
-    return told == "0" if told is not None else mpi is None or mpi.COMM_WORLD.rank == 0
+    return rank == "0" if rank is not None else mpi is None or mpi.COMM_WORLD.rank == 0

@@ -83,12 +83,12 @@ class Portable:
         return copy.deepcopy(self)
 
     def __deepcopy__(self: T, memo: dict[int, Any]) -> T:
-        made = object.__new__(type(self))
-        memo[id(self)] = made
+        other = object.__new__(type(self))
+        memo[id(self)] = other
         for name, value in vars(self).items():
             own = name in self._of_process
-            vars(made)[name] = value if own else copy.deepcopy(value, memo)
-        return made
+            vars(other)[name] = value if own else copy.deepcopy(value, memo)
+        return other
 
 
 def this_process() -> MPI.Comm:

@@ -38,11 +38,11 @@ class Displayable:
 
     def _repr_html_(self) -> str:
         """Return what notebooks show."""
-        shown = [f"<b>{escape(self._headline())}</b>"]
-        shown += [f"$$ {formula} $$" for formula in getattr(self, "formulas", list)()]
+        lines = [f"<b>{escape(self._headline())}</b>"]
+        lines += [f"$$ {formula} $$" for formula in getattr(self, "formulas", list)()]
         if rows := self._facts():
-            shown.append(table(rows))
-        return "<div>" + "\n".join(shown) + "</div>"
+            lines.append(table(rows))
+        return "<div>" + "\n".join(lines) + "</div>"
 
 
 class Table(Displayable):
@@ -86,8 +86,8 @@ class Table(Displayable):
                 )
         self.title = title
         split = [re.fullmatch(r"(.*?)(?::([+,]?\d*(?:\.\d+)?[defg%]))?", head) for head in heads]
-        self.heads = [found[1] for found in split if found]
-        self.formats = [found[2] or "" for found in split if found]
+        self.heads = [match[1] for match in split if match]
+        self.formats = [match[2] or "" for match in split if match]
         self.rows: list[tuple[object, ...]] = []
         self._cells: list[list[str]] = []
 
@@ -149,17 +149,17 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     right = [_numbers(column) for column in zip(*rest, strict=True)] or [False] * len(head)
 
     def row(cells: Sequence[str], kind: str) -> str:
-        made = (
+        columns = (
             f'<{kind} style="text-align: {"right" if number else "left"}">{escape(cell)}</{kind}>'
             for cell, number in zip(cells, right, strict=True)
         )
-        return "<tr>" + "".join(made) + "</tr>"
+        return "<tr>" + "".join(columns) + "</tr>"
 
-    shown = [row(cells, "td") for cells in rest]
-    if len(shown) > MAX_TABLE_ROWS:
-        gap = f'<tr><td colspan="{len(head)}">... {len(shown) - MAX_TABLE_ROWS} more</td></tr>'
-        shown = [*shown[: MAX_TABLE_ROWS // 2], gap, *shown[-MAX_TABLE_ROWS // 2 :]]
-    return "\n".join(["<table>", row(head, "th"), *shown, "</table>"])
+    lines = [row(cells, "td") for cells in rest]
+    if len(lines) > MAX_TABLE_ROWS:
+        gap = f'<tr><td colspan="{len(head)}">... {len(lines) - MAX_TABLE_ROWS} more</td></tr>'
+        lines = [*lines[: MAX_TABLE_ROWS // 2], gap, *lines[-MAX_TABLE_ROWS // 2 :]]
+    return "\n".join(["<table>", row(head, "th"), *lines, "</table>"])
 
 
 def _numbers(cells: Sequence[str]) -> bool:

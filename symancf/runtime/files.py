@@ -53,13 +53,13 @@ def with_path(error: OSError, path: Path) -> OSError:
     """Return the error of a file that could not be written, with its name and what to do."""
     if error.errno is None or error.strerror is None:
         return error
-    remedy, said = REMEDIES.get(error.errno, ""), error.strerror
-    if "errno = " in said:  # by HDF5, with times, addresses and numbers of descriptors
-        said = os.strerror(error.errno)
-    told = said if remedy in said else f"{said}; {remedy}"
+    remedy, reason = REMEDIES.get(error.errno, ""), error.strerror
+    if "errno = " in reason:  # by HDF5, with times, addresses and numbers of descriptors
+        reason = os.strerror(error.errno)
+    message = reason if remedy in reason else f"{reason}; {remedy}"
     if isinstance(error.filename, str | os.PathLike):
         path = Path(error.filename)  # as of a folder on the way
-    return OSError(error.errno, told.rstrip("; "), str(path_of(path)))
+    return OSError(error.errno, message.rstrip("; "), str(path_of(path)))
 
 
 def path_of(partial: Path) -> Path:
@@ -148,10 +148,10 @@ class Disk:
     def write(self, data: bytes | memoryview) -> int:
         """Write all bytes, or none after an error."""
         view = memoryview(data).cast("B")
-        left = view
-        while len(left) and self.error is None:
+        remaining = view
+        while len(remaining) and self.error is None:
             try:
-                left = left[self.file.write(left) :]
+                remaining = remaining[self.file.write(remaining) :]
             except OSError as error:
                 self.error = error
         return len(view)
@@ -257,8 +257,8 @@ class HdfFile:
                 action()
             except BaseException as error:
                 # what HDF5 says of a write that failed is less than what the disk said
-                told = (self.disk and self.disk.error) or error
-                self.error = with_path(told, self.path) if isinstance(told, OSError) else told
+                cause = (self.disk and self.disk.error) or error
+                self.error = with_path(cause, self.path) if isinstance(cause, OSError) else cause
 
     def _create(self, begin: Callable[[h5py.File], None]) -> None:
         import h5py
@@ -391,12 +391,12 @@ class GrowingHdf(HdfFile):
 
     def _reserve(self, path: Path) -> None:
         with path.open("r+b") as file:
-            held = os.fstat(file.fileno()).st_size
+            size = os.fstat(file.fileno()).st_size
             try:
                 if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), held, self.size)
+                    os.posix_fallocate(file.fileno(), size, self.size)
             except OSError:
-                file.truncate(held)
+                file.truncate(size)
                 raise
 
     def _begin(self, name: str, shape: tuple[int, ...], kind: np.dtype[np.generic]) -> None:
@@ -409,9 +409,9 @@ class GrowingHdf(HdfFile):
         # chunks of states, not of files: one that is begun again leaves its old place unused
         parts = -(-shape[0] * width // CHUNK) or 1
         chunks = (max(1, -(-shape[0] // parts)), *(max(1, n) for n in shape[1:]))
-        whole = (None, *shape[1:])
+        maximum = (None, *shape[1:])
         packed = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "fletcher32": True}
-        self.file.create_dataset(name, shape, kind, maxshape=whole, chunks=chunks, **packed)
+        self.file.create_dataset(name, shape, kind, maxshape=maximum, chunks=chunks, **packed)
 
     def _put(self, name: str, at: int, part: Data) -> None:
         first = self.starts.get(name, 0) + at

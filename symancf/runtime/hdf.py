@@ -102,9 +102,9 @@ def _walked(path: Path) -> Examined:
     """
     with Closed(path) as first:  # what can be seen in the first bytes
         cut = f", it has {first.size} of {first.end} bytes" * (first.end > first.size)
-    known: dict[str, int] = {}
+    rows_read: dict[str, int] = {}
     for _ in range(TIMES):
-        lines = _ask(path, known)
+        lines = _ask(path, rows_read)
         last = lines[-1]
         if "error" in last:
             raise OSError(f"it is damaged or cut off{cut} (HDF5: {last['error']})")
@@ -118,25 +118,25 @@ def _walked(path: Path) -> Examined:
             return Examined(path, rows)
         if "rows" not in last:
             raise OSError(f"it is damaged{cut} (HDF5 comes to no end in {last.get('at')!r})")
-        known[str(last["rows"])] = int(last["count"])
-    raise OSError(f"it is damaged{cut} (HDF5 comes to no end in {', '.join(known)})")
+        rows_read[str(last["rows"])] = int(last["count"])
+    raise OSError(f"it is damaged{cut} (HDF5 comes to no end in {', '.join(rows_read)})")
 
 
-def _ask(path: Path, known: dict[str, int]) -> list[dict[str, Any]]:
+def _ask(path: Path, rows: dict[str, int]) -> list[dict[str, Any]]:
     """Return what a process says that reads a file."""
     script = integrity.__file__
     own = ("OMPI_", "PMI", "MPI", "HYDRA", "SLURM_")  # h5py may begin MPI, alone
     variables = {k: v for k, v in os.environ.items() if not k.startswith(own)}
     variables |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     # -P: the folder of the script must not come before the standard library
-    command = [sys.executable or "python3", "-P", script, os.fspath(path), json.dumps(known)]
+    command = [sys.executable or "python3", "-P", script, os.fspath(path), json.dumps(rows)]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, env=variables, check=False
     )
     lines = [line for line in done.stdout.splitlines() if line[:1] == b"{" and line[-1:] == b"}"]
     if not lines:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or [str(done.returncode)]
-        raise OSError(f"the process that examines it, {command[0]}, did not start: {said[-1]}")
+        output = done.stderr.decode(errors="replace").strip().splitlines() or [str(done.returncode)]
+        raise OSError(f"the process that examines it, {command[0]}, did not start: {output[-1]}")
     return [json.loads(line) for line in lines]
 
 
@@ -190,8 +190,8 @@ _verified_files: dict[Path, tuple[tuple[int, ...], Examined]] = {}
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    told = path.stat()
-    return told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def examined(path: Path, comm: MPI.Comm | None = None, partly: bool = False) -> Examined:
@@ -210,11 +210,11 @@ def examined(path: Path, comm: MPI.Comm | None = None, partly: bool = False) -> 
         summed = _compare(path, comm.rank, comm.size)
     with together(comm):
         mine = _searched(path) if comm.rank == 0 and not summed else Examined(path)
-    found: Examined = comm.bcast(mine)
-    if not (found.sound or partly):
-        names = [name for name, (count, total) in found.rows.items() if count < total]
+    result: Examined = comm.bcast(mine)
+    if not (result.sound or partly):
+        names = [name for name, (count, total) in result.rows.items() if count < total]
         raise OSError(f"it is damaged or cut off, in {', '.join(names[:3])}")
-    return found
+    return result
 
 
 def _searched(path: Path) -> Examined:

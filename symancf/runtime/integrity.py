@@ -78,8 +78,8 @@ def superblock(head: bytes, size: int) -> tuple[bytes, int]:
     if head[9] != 8 or head[10] != 8 or lookup3(head[:44]) != total:
         raise OSError("its first bytes are damaged")
     (end,) = struct.unpack("<Q", head[28:36])
-    whole = head[:11] + b"\0" + head[12:28] + struct.pack("<Q", size) + head[36:44]
-    return whole + struct.pack("<I", lookup3(whole)), end
+    complete = head[:11] + b"\0" + head[12:28] + struct.pack("<Q", size) + head[36:44]
+    return complete + struct.pack("<I", lookup3(complete)), end
 
 
 class Closed(io.RawIOBase):
@@ -125,12 +125,12 @@ class Closed(io.RawIOBase):
         OSError : the file ends before.
         """
         at = self.file.tell()
-        left = memoryview(buffer).cast("B")
-        while len(left):
-            count = self.file.readinto(left)
+        remaining = memoryview(buffer).cast("B")
+        while len(remaining):
+            count = self.file.readinto(remaining)
             if not count:
                 raise OSError(f"it ends before byte {at + len(buffer)}")
-            left = left[count:]
+            remaining = remaining[count:]
         if at < len(self.head):
             part = self.head[at : at + len(buffer)]
             memoryview(buffer).cast("B")[: len(part)] = part
@@ -143,11 +143,11 @@ class Closed(io.RawIOBase):
 
 
 # ---- reading everything -------------------------------------------------------------------------
-def say(**told: Any) -> None:
+def say(**line: Any) -> None:
     """Print a line, and begin to count the time anew."""
     signal.setitimer(signal.ITIMER_PROF, CPU)  # without a handler they end the process,
     signal.alarm(WALL)  # also within C
-    print(json.dumps(told), flush=True)
+    print(json.dumps(line), flush=True)
 
 
 def limit(size: int) -> None:
@@ -165,11 +165,11 @@ class Walk:
     Parameters
     ----------
     size : of the file, when its writer closed it.
-    known : data set -> rows that were read before this process; no more of it are read.
+    rows_read : data set -> rows that were read before this process; no more of it are read.
     """
 
-    def __init__(self, size: int, known: dict[str, int]) -> None:
-        self.size, self.known = size, known
+    def __init__(self, size: int, rows_read: dict[str, int]) -> None:
+        self.size, self.rows_read = size, rows_read
         self.seen: set[Any] = set()
 
     def group(self, group: Any) -> None:
@@ -200,8 +200,8 @@ class Walk:
     def attributes(self, owner: Any) -> None:
         """Read all attributes of an object."""
         for name in owner.attrs:
-            held = owner.attrs.get_id(name)
-            if _bytes(held.shape or (), held.dtype.itemsize) > self.size:
+            attribute = owner.attrs.get_id(name)
+            if _bytes(attribute.shape or (), attribute.dtype.itemsize) > self.size:
                 raise OSError(f"attribute {name!r} of {owner.name!r} is larger than the file")
             _ = owner.attrs[name]
 
@@ -214,8 +214,8 @@ class Walk:
         say(rows=name, count=0, of=rows)
         with contextlib.suppress(*DAMAGED):
             item = data.dtype.itemsize
-            held, size = data.id.get_storage_size(), _bytes(shape, item)
-            if held > self.size or size > DEFLATED * held + PIECE:
+            stored, size = data.id.get_storage_size(), _bytes(shape, item)
+            if stored > self.size or size > DEFLATED * stored + PIECE:
                 return  # it says that it is larger than it can be
             if not shape:
                 _ = data[()]
@@ -228,7 +228,7 @@ class Walk:
     def pieces(self, data: Any, step: int, many: int) -> None:
         """Read many rows at a time, or where these are damaged as few as are stored together."""
         name, rows = data.name, data.shape[0]
-        at, end = 0, min(rows, self.known.get(name, rows))
+        at, end = 0, min(rows, self.rows_read.get(name, rows))
         while at < end:
             try:
                 _ = data[at : min(end, at + many)]
@@ -250,7 +250,7 @@ def _bytes(shape: tuple[int, ...], item: int) -> int:
 
 def main() -> None:
     """Read the file that the command line names."""
-    path, known = sys.argv[1], json.loads(sys.argv[2])
+    path, rows = sys.argv[1], json.loads(sys.argv[2])
     import h5py  # before the time is counted
 
     say(at="the file")
@@ -258,7 +258,7 @@ def main() -> None:
     limit(size)
     try:
         with Closed(path) as there, h5py.File(there, "r") as file:
-            Walk(max(size, there.end), known).group(file)
+            Walk(max(size, there.end), rows).group(file)
             say(end=True, checksum="checksum" in file.attrs)
     except Exception as error:  # whatever HDF5 makes of a damaged file
         say(error=f"{error}" or type(error).__name__)

@@ -31,7 +31,7 @@ class _Process:
 
     depth = 0
     before: Handler | None = None  # what a signal would have done
-    asked = False
+    signal = False
 
 
 class Interruption:
@@ -101,15 +101,15 @@ class Interruption:
         KeyboardInterrupt, on every rank : or whatever a handler of the program raises.
         Suspended, on every rank : SIGTERM came, and a checkpoint is to be written.
         """
-        asked, _Process.asked = _ASKED * _Process.asked, False
+        requests, _Process.signal = _ASKED * _Process.signal, False
         if self.suspension is not None and self.suspension.urgent:
-            asked += _ENDED
+            requests += _ENDED
         if self.comm.size > 1:
-            asked = self.comm.allreduce(asked, op=MPI.BOR)
-        if not asked:
+            requests = self.comm.allreduce(requests, op=MPI.BOR)
+        if not requests:
             return
         self.stopped = True
-        if self.suspension is not None and asked & _ENDED:
+        if self.suspension is not None and requests & _ENDED:
             raise Suspended(self.suspension.path)
         handler = _Process.before or signal.getsignal(signal.SIGINT)
         with together(self.comm):
@@ -121,7 +121,7 @@ class Interruption:
 
 def pending() -> bool:
     """Tell whether this process had a signal that no `Interruption.check` has seen yet."""
-    return _Process.asked
+    return _Process.signal
 
 
 def _hold() -> None:
@@ -140,11 +140,11 @@ def _hold() -> None:
 
 
 def _note(number: int, frame: FrameType | None) -> None:
-    _Process.asked = True
+    _Process.signal = True
 
 
 class Suspension:
-    """Notes SIGUSR1 and SIGTERM as a context; who works within asks `asked` where it may end.
+    """Notes SIGUSR1 and SIGTERM as a context; who works within asks `signal_name` where it may end.
 
     SIGUSR1 leaves time to end; after SIGTERM a batch system or mpirun kills, some of them within a
     second: it is `urgent`.
@@ -163,15 +163,15 @@ class Suspension:
     Examples
     --------
     >>> with Suspension() as suspension:
-    ...     before = suspension.asked
+    ...     before = suspension.signal_name
     ...     signal.raise_signal(signal.SIGUSR1)
-    ...     print(before, suspension.asked)
+    ...     print(before, suspension.signal_name)
     ... Suspension.noted = 0
      SIGUSR1
     """
 
     noted: ClassVar[int] = 0
-    _kept: ClassVar[bool] = False
+    _installed: ClassVar[bool] = False
 
     def __init__(self, path: str = "") -> None:
         self.path = path
@@ -181,9 +181,9 @@ class Suspension:
     def __enter__(self) -> Suspension:
         if threading.current_thread() is not threading.main_thread():
             return self
-        if not Suspension._kept:
+        if not Suspension._installed:
             _also_note(signal.SIGUSR1)
-            Suspension._kept = True
+            Suspension._installed = True
         self._before, self._holds = _also_note(signal.SIGTERM), True
         return self
 
@@ -193,7 +193,7 @@ class Suspension:
         self._holds = False
 
     @property
-    def asked(self) -> str:
+    def signal_name(self) -> str:
         """The name of a signal that this process had; "": none."""
         return signal.Signals(Suspension.noted).name if Suspension.noted else ""
 
@@ -207,10 +207,10 @@ def _also_note(number: signal.Signals) -> Handler | int | None:
     """Note a signal from now on; return what it did before."""
     before = signal.getsignal(number)
 
-    def note(given: int, frame: FrameType | None) -> None:
-        Suspension.noted = given
+    def note(number: int, frame: FrameType | None) -> None:
+        Suspension.noted = number
         if callable(before):
-            before(given, frame)
+            before(number, frame)
 
     signal.signal(number, note)
     return before

@@ -173,10 +173,10 @@ def _built(source: Path, flags: tuple[str, ...], from_file: bool) -> Path:
     """Return the library of a C file; `from_file`: others will read it in the cache."""
     text, compiler = _text(source), map(os.environ.get, ("SYMANCF_CC", "CC"))
     key = text, *flags, *compiler, *cache.chosen()
-    made = _LIBRARIES.get(key)
-    if made is None or (cache.read(made) is None if from_file else not made.exists()):
-        made = _LIBRARIES[key] = library(source.stem, text, flags)
-    return made
+    built = _LIBRARIES.get(key)
+    if built is None or (cache.read(built) is None if from_file else not built.exists()):
+        built = _LIBRARIES[key] = library(source.stem, text, flags)
+    return built
 
 
 class Library(ctypes.CDLL):
@@ -200,8 +200,8 @@ def _loaded(path: str) -> Library:
 
 def _text(path: Path) -> str:
     """Return the text of a C file, read anew where it or a file that it includes has changed."""
-    known, text = _TEXTS.get(path, ({}, ""))
-    if not known or any(_stamp(file) != stamp for file, stamp in known.items()):
+    times, text = _TEXTS.get(path, ({}, ""))
+    if not times or any(_stamp(file) != stamp for file, stamp in times.items()):
         included = {path}
         text = _with_includes(path, included)
         _TEXTS[path] = {file: _stamp(file) for file in included}, text
@@ -228,8 +228,8 @@ def _with_includes(path: Path, included: set[Path]) -> str:
         raise CompileError(f"the C file {path} cannot be read: {error}") from error
     lines = [f'#line 1 "{path.name}"']
     for number, line in enumerate(text.splitlines(), 1):
-        found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-        other = path.parent / found[1] if found else None
+        match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        other = path.parent / match[1] if match else None
         if other is None or not other.is_file():
             lines.append(line)
         elif other not in included:
@@ -249,21 +249,21 @@ def _kernel(
     comm: Communicator, options: Options, key: Callable[[], str], build: Callable[[], Kernel]
 ) -> Kernel:
     """Return the kernel of a fingerprint, built by rank 0 unless a term has it already."""
-    ranks, identity, made = _ranks(comm), None, None
+    ranks, identity, present = _ranks(comm), None, None
     with _together(ranks):
         if ranks.rank == 0:
             identity = key(), repr(options), cache.chosen()
-            made = _KERNELS.get(identity, build)
+            present = _KERNELS.get(identity, build)
     identity = ranks.bcast(identity)
-    known = made or _KERNELS.find(identity)
-    everywhere = all(ranks.allgather(known is not None))
-    if known is not None and everywhere:
-        return known
-    text = made and (made.description, made.source, made.path)
+    kernel = present or _KERNELS.find(identity)
+    everywhere = all(ranks.allgather(kernel is not None))
+    if kernel is not None and everywhere:
+        return kernel
+    text = present and (present.description, present.source, present.path)
     description, source, path = ranks.bcast(text)
     path = _here(ranks, path)
     with _together(ranks):
-        return known or _KERNELS.get(identity, lambda: Kernel(description, source, path))
+        return kernel or _KERNELS.get(identity, lambda: Kernel(description, source, path))
 
 
 _KERNELS: Shared[Kernel] = Shared()

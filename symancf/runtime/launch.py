@@ -79,12 +79,12 @@ def _meet(comm: MPI.Comm, mine: str) -> str | None:
     until = clock.monotonic() + WAITING_TIME
     missing = set(range(1, comm.size)) if comm.rank == 0 else {0}
     sent = None if comm.rank == 0 else comm.isend(mine, 0, tag)
-    said = mine
+    answer = mine
     while missing:
         status = MPI.Status()
         message = comm.improbe(MPI.ANY_SOURCE, tag, status)
         if message is not None:
-            said = message.recv()
+            answer = message.recv()
             missing.discard(status.source)
         elif clock.monotonic() > until:
             return None
@@ -92,7 +92,7 @@ def _meet(comm: MPI.Comm, mine: str) -> str | None:
             clock.sleep(0.01)
     if sent is not None:
         sent.wait()
-        return str(said)
+        return str(answer)
     for other in range(1, comm.size):
         comm.send(mine, other, tag)
     return mine

@@ -50,9 +50,9 @@ def logged(parts: Parts, name: str) -> Callable[[Callable[P, T]], Callable[P, T]
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
         @wraps(function)
-        def called(*arguments: P.args, **named: P.kwargs) -> T:
+        def called(*arguments: P.args, **keywords: P.kwargs) -> T:
             with parts[name]:
-                return function(*arguments, **named)
+                return function(*arguments, **keywords)
 
         return called
 

@@ -57,7 +57,7 @@ def warns_once(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
     """
 
     @wraps(method)
-    def called(problem: Any, /, *arguments: P.args, **named: P.kwargs) -> T:
+    def called(problem: Any, /, *arguments: P.args, **keywords: P.kwargs) -> T:
         system = problem._system
         if not system.solving.acquire(blocking=False):
             raise SymancfError(
@@ -67,7 +67,7 @@ def warns_once(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
             )
         before, system.once = system.once, problem._once
         try:
-            return method(problem, *arguments, **named)
+            return method(problem, *arguments, **keywords)
         finally:
             system.once = before
             system.solving.release()

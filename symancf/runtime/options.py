@@ -62,30 +62,32 @@ class SolverOptions:
     Parameters
     ----------
     prefix : of the full names.
-    given : the user's for this problem, without prefix; None stands for an option without value.
+    values : the user's for this problem, without prefix; None stands for an option without value.
     kinds : beginnings of those of the command line that are this problem's without a prefix.
 
     Attributes
     ----------
-    told : whether those that nobody used have been told of, once and for all.
+    warned : whether those that nobody used have been told of, once and for all.
     idle : beginnings of options that PETSc reads and that do nothing as things are.
     """
 
     def __init__(
-        self, prefix: str, given: Mapping[str, Option] | None, kinds: tuple[str, ...] = SOLVER
+        self, prefix: str, values: Mapping[str, Option] | None, kinds: tuple[str, ...] = SOLVER
     ) -> None:
-        asked: object = prefix
-        if not isinstance(asked, str) or not re.fullmatch(r"([A-Za-z_]\w*)?", prefix, re.ASCII):
+        prefix_given: object = prefix
+        if not isinstance(prefix_given, str) or not re.fullmatch(
+            r"([A-Za-z_]\w*)?", prefix, re.ASCII
+        ):
             raise ParameterError(
                 f'prefix={prefix!r}: give letters, digits and _, not a digit first, such as "arm_"',
                 asked="prefix",
                 given=prefix,
             )
         self.prefix, self.kinds = prefix, kinds
-        self.given = {n.removeprefix("-"): value for n, value in (given or {}).items()}
+        self.values = {n.removeprefix("-"): value for n, value in (values or {}).items()}
         self._wanted: dict[str, Option] = {}
         self._read_names: set[str] = set()  # names that PETSc has read
-        self.told = False
+        self.warned = False
         self._uses: Callable[[str], bool] = lambda name: True
         self.idle: tuple[str, ...] = ()
 
@@ -96,7 +98,7 @@ class SolverOptions:
         _insert(self._wanted)
 
     def __exit__(self, *error: object) -> None:
-        if not self.told:
+        if not self.warned:
             self._remember()
         _working.pop()
         _insert(_working[-1]._wanted if _working else {})
@@ -114,7 +116,7 @@ class SolverOptions:
         ----------
         defaults : name without prefix -> value, for what is not given.
         """
-        self._wanted = {self.prefix + n: v for n, v in {**defaults, **self.given}.items()}
+        self._wanted = {self.prefix + n: v for n, v in {**defaults, **self.values}.items()}
         _insert(self._wanted)
         return {n.removeprefix(self.prefix): v for n, v in self._present().items()}
 
@@ -125,7 +127,7 @@ class SolverOptions:
         present = PETSc.Options().getAll()
         if full in present and (full not in _ours or (present[full] or "") != _ours[full]):
             return str(present[full] or "")
-        value = self.given.get(name)
+        value = self.values.get(name)
         return None if value is None else str(value)
 
     def chosen(self, *beginnings: str) -> dict[str, str]:
@@ -133,7 +135,7 @@ class SolverOptions:
 
         Within the context.
         """
-        start, own = len(self.prefix), {self.prefix + name for name in self.given}
+        start, own = len(self.prefix), {self.prefix + name for name in self.values}
         return {
             name[start:]: value
             for name, value in self._present().items()
@@ -143,7 +145,7 @@ class SolverOptions:
     def having(self, starts: tuple[str, ...]) -> bool:
         """Tell whether there are options, given or of the command line, that begin so."""
         full = [n for n in PETSc.Options().getAll() if n.startswith(self.prefix)]
-        names = [*self.given, *(name.removeprefix(self.prefix) for name in full)]
+        names = [*self.values, *(name.removeprefix(self.prefix) for name in full)]
         return any(name.startswith(starts) for name in names)
 
     def refuse(self, who: str, uses: Callable[[str], bool]) -> None:
@@ -161,15 +163,17 @@ class SolverOptions:
         ParameterError : names the option, and the nearest that would be used.
         """
         self._uses = uses
-        for name in self.given:
+        for name in self.values:
             if name.startswith((*SOLVER, *SLEPC)) and not uses(name):
-                used = [known for known in NAMES_FOR_HINTS.split() if uses(known)]
+                used = [name_known for name_known in NAMES_FOR_HINTS.split() if uses(name_known)]
                 kind = name[: name.find("_") + 1]
-                hint = closest(name, [known for known in used if known.startswith(kind)] or used)
+                hint = closest(
+                    name, [name_known for name_known in used if name_known.startswith(kind)] or used
+                )
                 raise ParameterError(
                     f"{who} does not use the option {name!r}.{hint}",
                     asked=name,
-                    given=self.given[name],
+                    given=self.values[name],
                     possible=used,
                 )
 
@@ -182,14 +186,14 @@ class SolverOptions:
 
     def warn_unused(self, comm: MPI.Comm) -> None:
         """Warn, on rank 0, of options, given or the user's, that nobody used."""
-        self.told = True
+        self.warned = True
         present = self._present()
-        ours = self._wanted.keys() - {self.prefix + name for name in self.given}
+        ours = self._wanted.keys() - {self.prefix + name for name in self.values}
         unused = [name for name in present if name not in ours and not self._serves(name)]
         if unused and comm.rank == 0:
-            known = {name for name in present if self._serves(name)} | self._possible()
+            possible_names = {name for name in present if self._serves(name)} | self._possible()
             for name in sorted(unused):
-                hint = closest(name, known)
+                hint = closest(name, possible_names)
                 warnings.warn(f"PETSc did not use the option -{name}.{hint}", stacklevel=5)
 
     def _serves(self, full: str) -> bool:
@@ -199,8 +203,8 @@ class SolverOptions:
     def _possible(self) -> set[str]:
         """Return options that PETSc has read or may read and that make a difference."""
         own = {name for name in _read if name.startswith(self.prefix or self.kinds)}
-        known = own | {self.prefix + name for name in NAMES_FOR_HINTS.split()}
-        return {name for name in known if self._works(name)}
+        names = own | {self.prefix + name for name in NAMES_FOR_HINTS.split()}
+        return {name for name in names if self._works(name)}
 
     def _present(self) -> dict[str, str]:
         """Return the options of this problem in the database, by their full names."""
@@ -226,8 +230,8 @@ def _insert(options: Mapping[str, Option]) -> None:
         database.setValue(name, text)
     _ours.clear()
     if new:
-        held = database.getAll()
-        _ours.update({name: held[name] or "" for name in new})
+        database_options = database.getAll()
+        _ours.update({name: database_options[name] or "" for name in new})
 
 
 def is_used(name: str) -> bool:
@@ -243,25 +247,25 @@ def is_used(name: str) -> bool:
 def complaint(error: PETSc.Error) -> str:
     """Return what a PETSc error says, without the calls that led there and the ranks."""
     lines = _lines(error)
-    said = [line for line in lines[1:] if "() at " not in line]
-    if unknown := _unknown(said):  # whatever PETSc says besides
-        option, given, names = unknown
-        return f"there is no -{option} {given}.{closest(given, names)}"
-    return "; ".join(said) or lines[0]
+    lines_of_error = [line for line in lines[1:] if "() at " not in line]
+    if unknown := _unknown(lines_of_error):  # whatever PETSc says besides
+        option, value, names = unknown
+        return f"there is no -{option} {value}.{closest(value, names)}"
+    return "; ".join(lines_of_error) or lines[0]
 
 
 def _lines(error: PETSc.Error) -> list[str]:
     return [line.split("] ", 1)[-1] for line in str(error).splitlines()]
 
 
-def _unknown(said: Iterable[str]) -> tuple[str, str, list[str]] | None:
+def _unknown(lines: Iterable[str]) -> tuple[str, str, list[str]] | None:
     """Return an option, its value and the possible ones, if PETSc says that there is no such."""
-    asked = re.search(r"Unable to find requested (\w+) (?:type )?(\w+)", " ".join(said))
-    if not asked or asked[1] not in KINDS:
+    match = re.search(r"Unable to find requested (\w+) (?:type )?(\w+)", " ".join(lines))
+    if not match or match[1] not in KINDS:
         return None
-    kinds = vars(getattr(PETSc, asked[1]).Type)
+    kinds = vars(getattr(PETSc, match[1]).Type)
     names = [value for name, value in kinds.items() if name.isupper()]
-    return f"{asked[1].lower()}_type", asked[2], names
+    return f"{match[1].lower()}_type", match[2], names
 
 
 def take(what: PETSc.Object) -> None:
@@ -274,6 +278,6 @@ def take(what: PETSc.Object) -> None:
     try:
         what.setFromOptions()
     except PETSc.Error as error:
-        said = f"PETSc refuses an option of this problem: {complaint(error)}"
+        text = f"PETSc refuses an option of this problem: {complaint(error)}"
         asked, given, possible = _unknown(_lines(error)) or ("options", None, [])
-        raise SymancfError(said, asked=asked, given=given, possible=possible) from error
+        raise SymancfError(text, asked=asked, given=given, possible=possible) from error

@@ -108,8 +108,8 @@ def keep(comm: MPI.Comm) -> list[tuple[weakref.ref[object], PETSc.Object]]:
     """
     owned = comm.Get_attr(_references)
     if owned is None:
-        made = ctypes.c_void_p()
-        functions.PetscCommDuplicate(handle(comm), ctypes.byref(made), None)
+        pointer = ctypes.c_void_p()
+        functions.PetscCommDuplicate(handle(comm), ctypes.byref(pointer), None)
         owned = []
         comm.Set_attr(_references, owned)
     return cast("list[tuple[weakref.ref[object], PETSc.Object]]", owned)
@@ -139,12 +139,12 @@ def collect(comm: MPI.Comm) -> None:
     With several ranks they wait for this, those of a rank alone (`COMM_SELF`) too.
     """
     owned = keep(comm)
-    gone = np.array([owner() is None for owner, _ in owned], dtype=np.int32)
-    comm.Allreduce(MPI.IN_PLACE, gone, MPI.MIN)
-    for (_, thing), lost in zip(owned, gone, strict=True):
-        if lost:
+    released = np.array([owner() is None for owner, _ in owned], dtype=np.int32)
+    comm.Allreduce(MPI.IN_PLACE, released, MPI.MIN)
+    for (_, thing), is_gone in zip(owned, released, strict=True):
+        if is_gone:
             thing.destroy()
-    owned[:] = [pair for pair, lost in zip(owned, gone, strict=True) if not lost]
+    owned[:] = [pair for pair, is_gone in zip(owned, released, strict=True) if not is_gone]
     collects = gc.isenabled()
     gc.disable()  # PETSc would lose what Python lets go while it destroys
     try:

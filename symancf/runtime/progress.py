@@ -85,8 +85,8 @@ class Progress:
 
     def __enter__(self) -> Self:
         self._outermost, self._steps, self.way = not Progress._silent, 0, None
-        asked = self._options.choice("step_monitor") if self._options else None
-        self.tells_each = asked is not None and asked.lower() not in ("0", "no", "off", "false")
+        monitor = self._options.choice("step_monitor") if self._options else None
+        self.tells_each = monitor is not None and monitor.lower() not in ("0", "no", "off", "false")
         self._since = clock.process_time(), clock.monotonic()
         if self._outermost:
             Progress._silent = True

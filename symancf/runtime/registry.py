@@ -47,11 +47,11 @@ def extensions() -> dict[str, list[EntryPoint]]:
     from importlib.metadata import entry_points
 
     own = _of_checkout()
-    found: dict[str, list[EntryPoint]] = {}
+    by_name: dict[str, list[EntryPoint]] = {}
     for entry in (*own, *entry_points(group=GROUP)):
         if not (own and entry.dist is not None and entry.dist.name == "symancf"):
-            found.setdefault(entry.name, []).append(entry)
-    return found
+            by_name.setdefault(entry.name, []).append(entry)
+    return by_name
 
 
 @cache
@@ -62,25 +62,25 @@ def extension(name: str) -> Any:
     ------
     SymancfError : no extension or several have the name; it cannot be imported.
     """
-    found = extensions().get(name, [])
-    if len(found) != 1:
-        listed = [f"{_distribution(entry)} ({entry.value})" for entry in found]
+    entries = extensions().get(name, [])
+    if len(entries) != 1:
+        listed = [f"{_distribution(entry)} ({entry.value})" for entry in entries]
         several = f"several extensions: {', '.join(listed)}; uninstall all but one"
         none = "no extension that is installed; `pip install` writes down its entry points"
         raise SymancfError(
-            f"{name!r} is the name of {several if found else none}",
+            f"{name!r} is the name of {several if entries else none}",
             asked=name,
             given=listed,
             possible=listed or sorted(extensions()),
         )
     try:
-        return found[0].load()
+        return entries[0].load()
     except Exception as error:
         raise SymancfError(
-            f"the extension {name!r} of {_distribution(found[0])} cannot be imported "
-            f"({found[0].value}): {type(error).__name__}: {error}",
+            f"the extension {name!r} of {_distribution(entries[0])} cannot be imported "
+            f"({entries[0].value}): {type(error).__name__}: {error}",
             asked=name,
-            given=found[0].value,
+            given=entries[0].value,
         ) from error
 
 

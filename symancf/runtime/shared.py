@@ -36,9 +36,9 @@ class Shared(Generic[T]):
         Parts of a key that have no hash belong to something that is about to be refused.
         """
         try:
-            found = self._objects.get(key)
+            item = self._objects.get(key)
         except TypeError:
             return make()
-        if found is None:
-            found = self._objects[key] = make()
-        return found
+        if item is None:
+            item = self._objects[key] = make()
+        return item

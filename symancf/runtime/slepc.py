@@ -31,8 +31,8 @@ def folder_beside(petsc: Path) -> Path | None:
         part.replace("petsc", "slepc") if part.startswith("petsc") and part != "petsc4py" else part
         for part in parts[:-1]
     ]
-    found = Path(*beside) if list(parts[:-1]) != beside else None
-    return found if found is not None and (found / "slepc4py").is_dir() else None
+    folder = Path(*beside) if list(parts[:-1]) != beside else None
+    return folder if folder is not None and (folder / "slepc4py").is_dir() else None
 
 
 @cache

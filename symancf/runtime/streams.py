@@ -101,10 +101,10 @@ class CsvStream(Stream):
     def _write_line(self, text: str) -> None:
         """Bring a line to the system, all or nothing."""
         good = self._file.tell()
-        left = memoryview(f"{text}\n".encode())
+        remaining = memoryview(f"{text}\n".encode())
         try:
-            while len(left):
-                left = left[self._file.write(left) :]
+            while len(remaining):
+                remaining = remaining[self._file.write(remaining) :]
         except OSError:
             self._file.truncate(good)
             self._file.seek(good)
@@ -155,8 +155,8 @@ class HdfStream(Stream):
     def _reserve(self, size: int) -> None:
         """See that the disk has room for what comes: HDF5 crashes when a write fails."""
         # HDF5 cuts the file to what it uses now and then
-        held = min(self._reserved, os.fstat(self._number).st_size)
-        if size + self._margin > held and hasattr(os, "posix_fallocate"):
+        size_now = min(self._reserved, os.fstat(self._number).st_size)
+        if size + self._margin > size_now and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(self._number, size, 2 * self._margin)
             self._reserved = size + 2 * self._margin
 
@@ -165,11 +165,11 @@ class HdfStream(Stream):
 
         self._reserve(self._file.id.get_filesize())
         # the time last: every row of a series that a reader counts on is there
-        given = {name: np.ascontiguousarray(row, dtype=np.float64) for name, row in rows.items()}
+        arrays = {name: np.ascontiguousarray(row, dtype=np.float64) for name, row in rows.items()}
         count = self._sets["time"].id.shape[0]
-        total = _sum_of(self._total, count, time, given)
+        total = _sum_of(self._total, count, time, arrays)
         last = [(SUMS, np.asarray(total, np.uint32)), ("time", np.asarray(time, np.float64))]
-        for name, row in [*given.items(), *last]:
+        for name, row in [*arrays.items(), *last]:
             data = self._sets[name].id  # h5py's slices take three times as long
             n, *shape = data.shape
             data.set_extent((n + 1, *shape))
@@ -226,14 +226,14 @@ def read(path: Path) -> dict[str, Array]:
     """
     try:
         if path.suffix in (".h5", ".hdf5", ".hdf"):
-            found, count = reading(path, _read_hdf)
-            if len(found["time"]) < count:
+            columns, count = reading(path, _read_hdf)
+            if len(columns["time"]) < count:
                 warnings.warn(
                     f"{str(path)!r} is damaged or cut off: read are its first "
-                    f"{len(found['time'])} rows of {count}",
+                    f"{len(columns['time'])} rows of {count}",
                     stacklevel=3,
                 )
-            return found
+            return columns
         return _read_csv(path)
     except DAMAGED as error:
         raise SymancfError(
@@ -248,24 +248,28 @@ def _read_hdf(there: Examined) -> tuple[dict[str, Array], int]:
         every = {"time": 1} | {name: int(file[name].attrs["every"]) for name in names}
         if min(every.values()) < 1:
             raise ValueError("a series is of every 0-th row")
-        told = every | ({SUMS: 1} if SUMS in file else {})  # no older version wrote it
-        count = min(there.total(file[name]) * k for name, k in told.items())
-        steps = min(there.readable(file[name]) * k for name, k in told.items())
-        found: dict[str, Any] = {n: there.take(file[n], 0, -(-steps // k)) for n, k in told.items()}
-        if SUMS in told:
-            sums = found.pop(SUMS).tolist()
-            steps = _complete_records(found, every, sums)
+        periods = every | ({SUMS: 1} if SUMS in file else {})  # no older version wrote it
+        count = min(there.total(file[name]) * k for name, k in periods.items())
+        steps = min(there.readable(file[name]) * k for name, k in periods.items())
+        columns: dict[str, Any] = {
+            n: there.take(file[n], 0, -(-steps // k)) for n, k in periods.items()
+        }
+        if SUMS in periods:
+            sums = columns.pop(SUMS).tolist()
+            steps = _complete_records(columns, every, sums)
     if count and not steps:
         raise OSError("it is damaged or cut off, and not one of its rows is whole")
-    return {name: rows[: -(-steps // every[name])] for name, rows in found.items()}, count
+    return {name: rows[: -(-steps // every[name])] for name, rows in columns.items()}, count
 
 
 def _complete_records(
-    found: Mapping[str, Array], every: Mapping[str, int], sums: Sequence[int]
+    columns: Mapping[str, Array], every: Mapping[str, int], sums: Sequence[int]
 ) -> int:
     """Return how many rows from the first on have their checksums."""
     for k, (before, total) in enumerate(pairwise([0, *sums])):
-        due = {name: rows[k // every[name]] for name, rows in found.items() if k % every[name] == 0}
+        due = {
+            name: rows[k // every[name]] for name, rows in columns.items() if k % every[name] == 0
+        }
         if _sum_of(before, k, float(due.pop("time")), due) != total:
             return k
     return len(sums)
@@ -274,10 +278,10 @@ def _complete_records(
 def _read_csv(path: Path) -> dict[str, Array]:
     """Return the columns of a CSV file; of a last line that was cut off only that it was."""
     text = path.read_bytes().decode()
-    whole, _, cut = text.rpartition("\n")
-    if not whole:
+    complete, _, cut = text.rpartition("\n")
+    if not complete:
         raise ValueError("its first line is cut off" if cut else "it is empty")
-    names, *lines = (line.rstrip("\r").split(",") for line in whole.split("\n"))
+    names, *lines = (line.rstrip("\r").split(",") for line in complete.split("\n"))
     if names[0] != "time" or len(set(names)) < len(names):
         raise ValueError(f"its first line names no columns beside 'time': {','.join(names)[:80]!r}")
     if cut:

@@ -27,7 +27,7 @@ _DECLARED = re.compile(r"(\**)\s*(\w+)\s*(?:\[(\d+)\])?$")
 
 
 def declared(
-    *files: Path, macros: Mapping[str, str] | None = None, **known: type
+    *files: Path, macros: Mapping[str, str] | None = None, **structures: type
 ) -> dict[str, type[CStructure]]:
     """Return the structures that C files declare, by their names in C.
 
@@ -44,8 +44,8 @@ def declared(
     ------
     OSError : a file cannot be read.
     """
-    types: dict[str, type] = {**_PLAIN, **known}
-    found: dict[str, type[CStructure]] = {}
+    types: dict[str, type] = {**_PLAIN, **structures}
+    by_name: dict[str, type[CStructure]] = {}
     for file in files:
         text = re.sub(r"/\*.*?\*/", "", file.read_text(encoding="utf-8"), flags=re.S)
         for macro, meaning in (macros or {}).items():
@@ -61,8 +61,8 @@ def declared(
                 "_fields_": [field[:2] for field in fields],
                 "kinds": {field: kind for field, _, kind in fields if kind is not None},
             }
-            found[name] = types[name] = type(name, (CStructure,), members)
-    return found
+            by_name[name] = types[name] = type(name, (CStructure,), members)
+    return by_name
 
 
 def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type, type | None]]:

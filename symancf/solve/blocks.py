@@ -32,16 +32,16 @@ class NodalBlocks:
     Parameters
     ----------
     starts : (ranks + 1,) first rows of ranks.
-    held : (nodes,) bits of the rows that are none, of this rank's nodes; they get entries on the
-        diagonal.
+    prescribed : (nodes,) bits of the rows that are none, of this rank's nodes; they get entries on
+        the diagonal.
     """
 
     revision = 0
 
     def __init__(
-        self, comm: MPI.Comm, mat: PETSc.Mat, starts: Ints, held: npt.NDArray[np.uint8]
+        self, comm: MPI.Comm, mat: PETSc.Mat, starts: Ints, prescribed: npt.NDArray[np.uint8]
     ) -> None:
-        self.comm, nodes = comm, len(held)
+        self.comm, nodes = comm, len(prescribed)
         self._starts, self._nodes = starts, shares(comm, nodes)
         self._first, self._total = int(self._nodes[comm.rank]), max(1, int(self._nodes[-1]))
         start, column, _ = mat.getValuesCSR()
@@ -78,7 +78,7 @@ class NodalBlocks:
         self._places = self._places[:end]
         mine = np.flatnonzero(own & (to - self._first == row))
         corner = bases[0][mine][:, None] + np.arange(3) * (3 * width[0][:, None] + 1)
-        bits = np.unpackbits(held[:, None], axis=1, count=3, bitorder="little")
+        bits = np.unpackbits(prescribed[:, None], axis=1, count=3, bitorder="little")
         self._diagonal, self._prescribed = corner.ravel(), np.flatnonzero(bits)
         self._used = self._among(column[: self._count])
 
@@ -152,6 +152,6 @@ def _columns(begin: Ints, block: Ints) -> Ints32:
         count = np.repeat(width[k : k + NODES_AT_ONCE], 3)
         node = np.repeat(np.arange(k, min(len(width), k + NODES_AT_ONCE)), 3)
         place = np.repeat(begin[node] - np.cumsum(count) + count, count) + np.arange(count.sum())
-        found = 3 * block[place][:, None] + np.arange(3)
-        columns[9 * some.start : 9 * some.stop] = found.ravel()
+        entries = 3 * block[place][:, None] + np.arange(3)
+        columns[9 * some.start : 9 * some.stop] = entries.ravel()
     return columns

@@ -162,13 +162,13 @@ def capabilities() -> Table:
 
 def rows() -> Iterator[CapabilityRow]:
     """Return the rows: what classes declare is asked of them, the rest stands above."""
-    found = [getattr(elements, name) for name in elements.__all__]
-    known = [e for e in found if isinstance(e, Element) and is_of_bodies(e)]
-    yield from map(of_element, known)
+    all_elements = [getattr(elements, name) for name in elements.__all__]
+    of_bodies = [e for e in all_elements if isinstance(e, Element) and is_of_bodies(e)]
+    yield from map(of_element, of_bodies)
     for name in energies.__all__:
         law = getattr(energies, name)
         if not law.__module__.endswith(".domain"):
-            yield of_law(name, quantities(law), known)
+            yield of_law(name, quantities(law), of_bodies)
     yield from (*LAWS, *BODIES, *TERMS)
     for name in joints.__all__:
         if not isinstance(getattr(joints, name), type):
@@ -201,15 +201,15 @@ def _contact(element: Element) -> str:
 
 def quantities(law: Callable[..., object]) -> list[str]:
     """Return what a law of the catalogue asks of an element, or the law that it makes."""
-    asked = [*arguments_of(law).positional]
-    if asked == ["law"]:
+    names = [*arguments_of(law).positional]
+    if names == ["law"]:
         return quantities(law(energies.neo_hooke()))  # type: ignore[arg-type]
-    return asked or quantities(law())  # type: ignore[arg-type]
+    return names or quantities(law())  # type: ignore[arg-type]
 
 
-def of_law(name: str, asked: list[str], known: list[Element]) -> CapabilityRow:
+def of_law(name: str, quantities: list[str], able: list[Element]) -> CapabilityRow:
     """Return the row of a law: the best of the elements that offer what it asks."""
-    on = [of_element(e) for e in known if {*asked} <= {*e.quantities}]
+    on = [of_element(e) for e in able if {*quantities} <= {*e.quantities}]
 
     def best(column: str) -> str:
         cells = [str(getattr(row, column)) for row in on]

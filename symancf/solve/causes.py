@@ -67,7 +67,7 @@ class Undetermined(NamedTuple):
     """What a tangent leaves free: ``motion``, ``constraints``, ``pressure`` or ``place``."""
 
     what: str
-    told: str
+    text: str
     names: Sequence[str] = ()
 
 
@@ -136,22 +136,22 @@ class Failure:
         if not self.step:
             several = "[problem.solve() for parameter.value in np.linspace(first, last, 10)]"
             return {"shorter": several}
-        given = {"to": f"{self.to:.6g}", "step": f"{self.step / 10.0:.3g}"}
-        return given | {"shorter": "problem.solve(to={to}, step={step})".format(**given)}
+        values = {"to": f"{self.to:.6g}", "step": f"{self.step / 10.0:.3g}"}
+        return values | {"shorter": "problem.solve(to={to}, step={step})".format(**values)}
 
 
 def _without_value(system: DiscreteSystem, state: Array) -> list[tuple[str, str, bool]]:
     """Return the terms whose law has no value at a state (collective)."""
-    plan, f, found = system.plan, np.zeros_like(state), []
-    for name in dict.fromkeys(piece.name for piece in plan.pieces):
-        bad, mine = 0, np.array([piece.name == name for piece in plan.pieces])
-        with together(system.comm), plan.only(mine):
-            bad = plan.residual(state, f)
+    assembler, f, names = system.assembler, np.zeros_like(state), []
+    for name in dict.fromkeys(form.name for form in assembler.forms):
+        bad, mine = 0, np.array([form.name == name for form in assembler.forms])
+        with together(system.comm), assembler.only(mine):
+            bad = assembler.residual(state, f)
         wrong = np.flatnonzero(~np.isfinite(f))
         if system.comm.allreduce(bad + len(wrong)):
-            kinked = any(p.kinked for p in plan.pieces if p.name == name)
-            found.append((name, _near(system, system.numbering.vertex_of[wrong[:1]]), kinked))
-    return found
+            kinked = any(p.kinked for p in assembler.forms if p.name == name)
+            names.append((name, _near(system, system.numbering.vertex_of[wrong[:1]]), kinked))
+    return names
 
 
 def _near(system: DiscreteSystem, vertices: Ints) -> str:
@@ -196,26 +196,26 @@ def _at_rest(f: Failure) -> Words | None:
 
 
 def _volume(f: Failure) -> Words | None:
-    found = []
+    causes = []
     for body in f.system.bodies:
         if not isinstance(body, Body) or not body.element.kinematics().local:
             continue
         try:
             called = evaluate_energy(body.element, body._energy_function)
             if stiffness_ratio(called, body.parameters) > STIFF_RATIO:
-                found.append(f"{f.system.name(body)!r} ({body.element.name})")
+                causes.append(f"{f.system.name(body)!r} ({body.element.name})")
         except SymancfError:
             continue
-    return {"names": " and ".join(found), "most": f"{STIFF_RATIO:.0e}"} if found else None
+    return {"names": " and ".join(causes), "most": f"{STIFF_RATIO:.0e}"} if causes else None
 
 
 def _free(what: str) -> Callable[[Failure], Words | None]:
     def test(f: Failure) -> Words | None:
-        found = f.undetermined
-        if found is None or found.what != what:
+        free = f.undetermined
+        if free is None or free.what != what:
             return None
-        body = _variable(found.names[0]) if found.names else "body"
-        return {"told": found.told, "body": body, "names": listed(found.names)}
+        body = _variable(free.names[0]) if free.names else "body"
+        return {"text": free.text, "body": body, "names": listed(free.names)}
 
     return test
 
@@ -228,8 +228,8 @@ def _leap(f: Failure) -> Words | None:
     if f.prescribed is None:
         return None
     fixed = f.system.numbering.fixed_by
-    held = (fixed >= 0) & (fixed != IDLE)
-    now, end = (np.where(held, x - f.state, 0.0) for x in f.prescribed)
+    fixed_here = (fixed >= 0) & (fixed != IDLE)
+    now, end = (np.where(fixed_here, x - f.state, 0.0) for x in f.prescribed)
     k = int(np.argmax(np.abs(now))) if len(now) else 0
     mine = (float(abs(now[k])), int(fixed[k])) if len(now) else (0.0, -1)
     jump, support = max(f.system.comm.allgather(mine))
@@ -273,10 +273,13 @@ def _touching(f: Failure) -> Words | None:
         return None
     system, names = f.system, []
     change = system.numbering.random(5)
-    for name in dict.fromkeys(p.name for p in system.plan.pieces if p.kinked):
-        answer, mine = np.zeros_like(change), np.array([p.name == name for p in system.plan.pieces])
-        with together(system.comm), system.plan.only(mine):
-            system.plan.product(f.state, change, answer)
+    for name in dict.fromkeys(p.name for p in system.assembler.forms if p.kinked):
+        answer, mine = (
+            np.zeros_like(change),
+            np.array([p.name == name for p in system.assembler.forms]),
+        )
+        with together(system.comm), system.assembler.only(mine):
+            system.assembler.product(f.state, change, answer)
         if system.comm.allreduce(bool(answer.any()), op=MPI.LOR):
             names.append(re.sub(r":\d+$", "", name))
     return {"names": listed(names), **f.near} if names else None
@@ -539,19 +542,19 @@ TABLE = (
 
 def likely(failure: Failure) -> tuple[Cause, ...]:
     """Return the likely causes of a failure, the likeliest first, at most three (collective)."""
-    found: list[Cause] = []
+    causes: list[Cause] = []
     for row in TABLE:
         words = _answer(row.test, failure)
         if words is None:
             continue
         cause = Cause(row.kind, row.sentence.format(**words), row.line.format(**words))
         if row.alone:
-            found = [cause]
+            causes = [cause]
             break
-        found.append(cause)
-        if len(found) == MOST_CAUSES:
+        causes.append(cause)
+        if len(causes) == MOST_CAUSES:
             break
-    return tuple(Cause(*cause) for cause in failure.system.comm.bcast(found))
+    return tuple(Cause(*cause) for cause in failure.system.comm.bcast(causes))
 
 
 def _answer(test: Callable[[Failure], Words | None], failure: Failure) -> Words | None:

@@ -91,7 +91,7 @@ def check(system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: in
     _, system = parents_of("check", system)
     amplitude = arguments.positive("check", "amplitude", amplitude)
     seed = arguments.integer("check", "seed", seed, least=0)
-    numbering, plan = system.numbering, system.plan
+    numbering, assembler = system.numbering, system.assembler
     system.update(system.time)
     size = numbering.natural(_cell_size(system))
     x = system.state + amplitude * size * numbering.random(seed)
@@ -103,17 +103,17 @@ def check(system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: in
 
     def residual(state: Array) -> Array:
         f = np.zeros_like(state)
-        plan.residual(state, f)
+        assembler.residual(state, f)
         return f
 
     def energy(state: Array) -> Array:
-        return system.sum(plan.energies(state)[0])
+        return system.sum(assembler.energies(state)[0])
 
     h = 1e-4 * amplitude * 10
     steps = (-2 * h, -h, h, 2 * h)
     f, kv, kw = residual(x), np.zeros_like(x), np.zeros_like(x)
-    plan.product(x, v, kv)
-    plan.product(x, w, kw)
+    assembler.product(x, v, kv)
+    assembler.product(x, w, kw)
 
     def dot(a: Array, b: Array) -> float:
         return float(system.sum(np.array([a[free] @ b[free]]))[0])
@@ -121,7 +121,7 @@ def check(system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: in
     def norm(a: Array) -> float:
         return float(np.sqrt(dot(a, a)))
 
-    conservative = all(p.role not in ("work", "dissipation") for p in system.pieces)
+    conservative = all(p.role not in ("work", "dissipation") for p in system.forms)
     conservative = conservative and not system.memory  # what it stores is not its potential
     residual_error = 0.0
     if conservative:
@@ -131,7 +131,7 @@ def check(system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: in
     numerical = _difference([residual(x + s * v) for s in steps], h)
     matrix = system.matrix
     scratch = np.zeros_like(x)
-    plan.tangent(x, scratch, matrix)
+    assembler.tangent(x, scratch, matrix)
     vector = matrix.mat.createVecRight()
     vector.setArray(numbering.to_rows(v))
     answer = matrix.mat * vector

@@ -80,7 +80,7 @@ def _boxes(system: DiscreteSystem) -> tuple[Array, Array]:
         full = count / layers.prod(axis=1)
         even = np.where(full > FULL_BOX, full, 1.0)[:, None] ** (1.0 / 3.0)
         return np.maximum(layers * even, 1.0), 3.0 * count
-    parts = connected_parts(numbering, [p for p in system.pieces if p.role == "strain"])
+    parts = connected_parts(numbering, [p for p in system.forms if p.role == "strain"])
     start = numbering.offset[: numbering.owned_vertices, numbering.block("position")]
     own = np.flatnonzero((start >= 0) & (parts.of_vertex[: len(start)] >= 0))
     X, part = system.reference[start[own, None] + np.arange(3)], parts.of_vertex[own]
@@ -174,12 +174,12 @@ def free_memory(comm: MPI.Comm) -> float:
 
 def _free_memory_here() -> float:
     """Return the memory that this node, and the group that the process is in, has left [bytes]."""
-    left = [np.inf]
+    free = [np.inf]
     with contextlib.suppress(OSError, IndexError, ValueError):
-        told = Path("/proc/meminfo").read_text(encoding="ascii")
-        left.append(1024.0 * float(told.split("MemAvailable:")[1].split()[0]))
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+        free.append(1024.0 * float(text.split("MemAvailable:")[1].split()[0]))
     group = Path("/sys/fs/cgroup")
     with contextlib.suppress(OSError, ValueError):
         most = float((group / "memory.max").read_text(encoding="ascii"))
-        left.append(most - float((group / "memory.current").read_text(encoding="ascii")))
-    return min(left)
+        free.append(most - float((group / "memory.current").read_text(encoding="ascii")))
+    return min(free)

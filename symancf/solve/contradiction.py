@@ -16,7 +16,7 @@ from ..values.parameter import depends_on_time
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
-    from ..assembly.piece import Piece
+    from ..assembly.form import Form
 
 
 VIOLATION_TOLERANCE = 1e-7  # of the largest body's size: an equation left out that no longer holds
@@ -58,10 +58,10 @@ def require_consistent(system: DiscreteSystem, to: float) -> None:
     ------
     ConstraintError : names the constraints.
     """
-    pieces = [piece for piece in system.pieces if piece.role == "constraint"]
-    if not _timed(system, pieces):
+    forms = [form for form in system.forms if form.role == "constraint"]
+    if not _timed(system, forms):
         return
-    jacobian = Jacobian(system, pieces)
+    jacobian = Jacobian(system, forms)
     try:
         state, way = system.state.copy(), 0.0
         for part in (0.0, *PROBED_TIMES):
@@ -75,12 +75,12 @@ def require_consistent(system: DiscreteSystem, to: float) -> None:
                 return
             way = way if part else 0.0
             f = np.zeros_like(state)
-            jacobian.plan.residual(state, f)
+            jacobian.assembler.residual(state, f)
             wrong, names = _violation(system, f)
             if names:
                 groups = [np.zeros(0, dtype=np.int64), *system.redundant.groups]
                 keys = system.comm.bcast(np.concatenate(groups))
-                others = listed(constraint_names(jacobian, pieces, keys)[0])
+                others = listed(constraint_names(jacobian, forms, keys)[0])
                 raise ConstraintError(
                     f"constraints contradict each other after time {system.time:g}: equations of "
                     f"{listed(names)} followed from those of {others} where the system was made, "
@@ -95,22 +95,22 @@ def require_consistent(system: DiscreteSystem, to: float) -> None:
         jacobian.close()
 
 
-def _timed(system: DiscreteSystem, pieces: list[Piece]) -> bool:
+def _timed(system: DiscreteSystem, forms: list[Form]) -> bool:
     """Tell whether a constraint or a support is a function of time."""
     return any(depends_on_time(support.values) for support in system.supports) or any(
-        piece.cell_at is not None
-        or "t" in piece.kernel.uniform
-        or any(name != "scale" and depends_on_time(v) for name, v in piece.uniform.items())
-        for piece in pieces
+        form.cell_at is not None
+        or "t" in form.kernel.uniform
+        or any(name != "scale" and depends_on_time(v) for name, v in form.uniform.items())
+        for form in forms
     )
 
 
 def _prescribe(system: DiscreteSystem, jacobian: Jacobian, state: Array, time: float) -> None:
     """Take parameters and prescribed coordinates of a time (collective)."""
     with together(system.comm):
-        jacobian.plan.update(time)
-        given = [(support.offsets, support.course([time])[0]) for support in system.supports]
-    for places, values in given:
+        jacobian.assembler.update(time)
+        prescribed = [(support.offsets, support.course([time])[0]) for support in system.supports]
+    for places, values in prescribed:
         state[places] = values
     system.update_prescribed(state)
 
@@ -135,8 +135,8 @@ def _violation(system: DiscreteSystem, f: Array) -> tuple[float, list[str]]:
     left_out, numbering = system.redundant.left_out, system.numbering
     others = numbering.those("multiplier") & (numbering.fixed_by < 0)
     both = [float(np.abs(f[at]).max(initial=0.0)) for at in (left_out, others)]
-    wrong, kept = np.max(system.comm.allgather(both), axis=0) / system.stiffness
-    if not wrong > VIOLATION_TOLERANCE * system.extent + FOLLOWING_RATIO * kept:
+    wrong, largest = np.max(system.comm.allgather(both), axis=0) / system.stiffness
+    if not wrong > VIOLATION_TOLERANCE * system.extent + FOLLOWING_RATIO * largest:
         return float(wrong), []
     bad = left_out[np.abs(f[left_out]) > 0.1 * wrong * system.stiffness]
     violated = system.comm.allgather(system.numbering.owners_of(bad))

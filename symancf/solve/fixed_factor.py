@@ -211,7 +211,7 @@ class FixedFactor:
             reduced=np.zeros(pivots.sum()),
             dense=np.zeros(largest**2),
             stack=np.zeros(int(depth.max(initial=0))),
-            piece=np.zeros(largest + 3 * widest),
+            form=np.zeros(largest + 3 * widest),
         )
         return True
 
@@ -257,7 +257,7 @@ def _children(fronts: list[Front]) -> list[list[int]]:
 
 
 def _starts(sizes: Sequence[int] | Ints) -> Ints:
-    """Return where consecutive pieces begin, and where the last one ends."""
+    """Return where consecutive forms begin, and where the last one ends."""
     found = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=found[1:])
     return found
@@ -269,8 +269,8 @@ def _ranges(lists: Sequence[Sequence[object]]) -> tuple[Ints, Ints]:
     return ends[:-1], ends[1:]
 
 
-def _joined(pieces: Sequence[Ints] | Sequence[Ints32]) -> Ints:
-    return np.concatenate([np.zeros(0, np.int64), *(piece.ravel() for piece in pieces)])
+def _joined(forms: Sequence[Ints] | Sequence[Ints32]) -> Ints:
+    return np.concatenate([np.zeros(0, np.int64), *(form.ravel() for form in forms)])
 
 
 def _sum_of_squares(most: Array) -> Array:

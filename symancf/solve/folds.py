@@ -38,21 +38,21 @@ class Folds:
 
     def __init__(self, system: DiscreteSystem) -> None:
         self.system = system
-        elements = [(body, getattr(body, "element", None)) for body in system.bodies]
+        elements = [(body, vars(body).get("element")) for body in system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
-        self._known: tuple[Numbering, list[_Link]] | None = None
+        self._cached: tuple[Numbering, list[_Link]] | None = None
 
     def _links(self) -> list[_Link]:
         """Return the links between neighbouring nodes, found once for each numbering."""
         system = self.system
-        if self._known is None or self._known[0] is not system.numbering:
+        if self._cached is None or self._cached[0] is not system.numbering:
             links = []
             for body in self.bodies:
                 on = system.binding(body).interpolation
                 rows = on.offset(on.cells, "slope0")[..., None] + np.arange(9)
                 links += [_Link(body, at, rows[:, at]) for at in body.element.topology.links]
-            self._known = system.numbering, links
-        return self._known[1]
+            self._cached = system.numbering, links
+        return self._cached[1]
 
     def look(self, when: str) -> None:
         """Look at the present state (collective)."""
@@ -76,10 +76,10 @@ class Folds:
             place = system.name(links[of].body), at
         comm = system.comm
         _, rank = comm.allreduce((worst if place else 0.0, comm.rank), op=MPI.MAXLOC)
-        found = comm.bcast((worst, place), root=rank)
-        if found[1] is None:
+        fold = comm.bcast((worst, place), root=rank)
+        if fold[1] is None:
             return
-        worst, (name, x) = found
+        worst, (name, x) = fold
         system.once.warn(
             ("folds", name),
             f"{when} sections of neighbouring nodes of body {name!r} stand at an angle of "

@@ -71,10 +71,10 @@ class OtherUnknowns:
 
     def _diagonal_of(self, R: PETSc.Mat) -> Array:
         """Return the diagonal of R_uu (rows of u,) (collective)."""
-        whole = R.getDiagonal()
-        found = np.array(whole.getArray(readonly=True)[: self._size])
-        whole.destroy()
-        return found
+        diagonal = R.getDiagonal()
+        values = np.array(diagonal.getArray(readonly=True)[: self._size])
+        diagonal.destroy()
+        return values
 
     def _thinned(self, S: PETSc.Mat) -> PETSc.Mat:
         """Leave out what couples the pressures of different vertices (collective)."""
@@ -82,20 +82,22 @@ class OtherUnknowns:
         own, rows = self._pressure, len(start) - 1
         there = lookup(self._comm, shares(self._comm, rows), column.astype(np.int64), own)
         row = np.repeat(np.arange(rows), np.diff(start))
-        kept = (own[row] < 0) | (there < 0) | (own[row] == there)
-        begin = np.searchsorted(row[kept], np.arange(rows + 1)).astype(PETSc.IntType)
+        couples = (own[row] < 0) | (there < 0) | (own[row] == there)
+        begin = np.searchsorted(row[couples], np.arange(rows + 1)).astype(PETSc.IntType)
         value = np.where((own[row] >= 0) & (own[row] == there), INVERSE_FACTOR * value, value)
-        csr = begin, column[kept], value[kept]
+        csr = begin, column[couples], value[couples]
         return PETSc.Mat().createAIJ(S.getSizes(), csr=csr, comm=S.getComm())
 
-    def complete(self, given: Array, found: Array, cycle: Callable[[Array, Array], None]) -> None:
-        """Write g, and u with it, to `found`, which has M of the u given (collective)."""
+    def complete(
+        self, known_part: Array, solution: Array, cycle: Callable[[Array, Array], None]
+    ) -> None:
+        """Write g, and u with it, to `solution`, which has M of the u given (collective)."""
         u = self._size
-        self._u.setArray(found[:u])
+        self._u.setArray(solution[:u])
         self._gu.mult(self._u, self._g)
-        self._g.setArray(given[u:] - self._g.getArray(readonly=True))
+        self._g.setArray(known_part[u:] - self._g.getArray(readonly=True))
         self._factors.solve(self._g, self._dg)
-        found[u:] = self._dg.getArray(readonly=True)
+        solution[u:] = self._dg.getArray(readonly=True)
         self._ug.mult(self._dg, self._u)
         cycle(self._u.getArray(), self._du.getArray())
-        found[:u] -= self._du.getArray(readonly=True)
+        solution[:u] -= self._du.getArray(readonly=True)

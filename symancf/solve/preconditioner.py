@@ -55,16 +55,16 @@ def over_nodes(system: DiscreteSystem, alone: bool = True) -> GridNodes | str:
     ----------
     alone : whether the system may have no other unknowns.
     """
-    known, rows = _nodes.get(system), system.numbering.row_count
-    now: list[object] = [rows, *(piece.vertices for piece in system.pieces)]
-    same = known is not None and all(a is b for a, b in zip(known[0], now, strict=True))
-    if known is None or not system.comm.allreduce(same, op=MPI.LAND):
-        known = _nodes[system] = now, has_others(system.numbering), []
-    if alone and known[1]:
+    cached, rows = _nodes.get(system), system.numbering.row_count
+    now: list[object] = [rows, *(form.vertices for form in system.forms)]
+    same = cached is not None and all(a is b for a, b in zip(cached[0], now, strict=True))
+    if cached is None or not system.comm.allreduce(same, op=MPI.LAND):
+        cached = _nodes[system] = now, has_others(system.numbering), []
+    if alone and cached[1]:
         return "nodes have other unknowns than their three displacements"
-    if not known[2]:
-        known[2].append(nodes_of(system.numbering, system.pieces, system.reference))
-    return known[2][0]
+    if not cached[2]:
+        cached[2].append(nodes_of(system.numbering, system.forms, system.reference))
+    return cached[2][0]
 
 
 class Shell:
@@ -132,8 +132,8 @@ class Preconditioner:
         GMRES gets it from the right: it ends by the norm of the residual, of which the tolerances
         of Newton's method are. Preconditioned the residual may hide the stiff directions.
         """
-        given = PETSc.Options(self._ksp.getOptionsPrefix())
-        ours = not (given.hasName("ksp_pc_side") or given.hasName("ksp_norm_type"))
+        options = PETSc.Options(self._ksp.getOptionsPrefix())
+        ours = not (options.hasName("ksp_pc_side") or options.hasName("ksp_norm_type"))
         if ours and self._ksp.getType() == PETSc.KSP.Type.GMRES:
             self._ksp.setPCSide(PETSc.PC.Side.RIGHT)
         if self._ksp.getPC().getType() == FIXED:
@@ -169,8 +169,8 @@ class Preconditioner:
     @property
     def multigrid(self) -> Multigrid | None:
         """That of ``grids`` once it was set up."""
-        found = self._multigrid
-        return found.multigrid if isinstance(found, Saddle) else found
+        levels = self._multigrid
+        return levels.multigrid if isinstance(levels, Saddle) else levels
 
     def renew(self, operator: PETSc.Mat, coarse: bool = True) -> None:
         """Take the present entries of the tangent (collective).
@@ -210,9 +210,9 @@ class Preconditioner:
             raise SymancfError(
                 f"there is no preconditioner {GRIDS!r}: {nodes}", asked="-pc_type", given=GRIDS
             )
-        made = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
-        self._products = Products(self._matrix, made.levels[0].pattern)
-        return made
+        multigrid = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
+        self._products = Products(self._matrix, multigrid.levels[0].pattern)
+        return multigrid
 
     def _smoothed(self) -> PETSc.Mat | None:
         """Return what GAMG multiplies with, or None where that is what it is made of."""
@@ -246,12 +246,12 @@ class Preconditioner:
     def _apply(self, pc: int, r: int, z: int) -> int:
         try:
             assert self._multigrid is not None
-            given, to = ctypes.c_void_p(), ctypes.c_void_p()
-            functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
+            source, to = ctypes.c_void_p(), ctypes.c_void_p()
+            functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(source))
             functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
             with EVENTS["cycle"]:
-                self._multigrid.apply(given, to)
-            functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
+                self._multigrid.apply(source, to)
+            functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(source))
             functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
         except BaseException as error:
             self._error = self._error or error

@@ -49,12 +49,12 @@ def residual_ratio(
     r = b.duplicate()
     A.mult(x, r)
     r.aypx(-1.0, b)
-    left, size = r.norm(), b.norm()
+    rest, size = r.norm(), b.norm()
     r.destroy()
-    if left <= NEGLIGIBLE_RESIDUAL * size:
+    if rest <= NEGLIGIBLE_RESIDUAL * size:
         return 0.0
     norm = (entries or A).norm(PETSc.NormType.FROBENIUS)
-    return 0.0 if left <= RESIDUAL_ROUND_OFF * (norm * x.norm() + size) else float(left / size)
+    return 0.0 if rest <= RESIDUAL_ROUND_OFF * (norm * x.norm() + size) else float(rest / size)
 
 
 class LinearResidual:
@@ -126,7 +126,7 @@ class LinearResidual:
         )
 
     @property
-    def told(self) -> str:
+    def reason(self) -> str:
         """Why the last solution failed, for after the solver's own reason, or ""."""
         reason = self._ksp.getConvergedReason()
         if reason >= 0:
@@ -222,23 +222,23 @@ class LinearResidual:
 
     def _why(self) -> str:
         """Return what the reason may be: the tangent, or options that were given."""
-        given = self._options.chosen("ksp_", "pc_", "mat_")
-        told = " ".join(f"-{name} {value}".strip() for name, value in given.items())
-        otherwise = f"look at the options {told}" if told else "the tangent may be singular"
+        options = self._options.chosen("ksp_", "pc_", "mat_")
+        text = " ".join(f"-{name} {value}".strip() for name, value in options.items())
+        otherwise = f"look at the options {text}" if text else "the tangent may be singular"
         return self._unsuitable() or otherwise
 
     def _unsuitable(self) -> str:
         """Tell which solver is for symmetric matrices, where the tangent is not, or ""."""
         kind, method = self._ksp.getPC().getType(), self._ksp.getType()
-        asked = [f"-ksp_type {method}"] if method in SYMMETRIC else []
-        asked += [f"-pc_type {kind}"] if kind in (_KINDS.CHOLESKY, _KINDS.ICC) else []
-        pieces = [p for p in self._system.pieces if self._dynamic or not p.moving]
-        names = dict.fromkeys(p.name for p in pieces if not p.kernel.symmetric)
-        if not (asked and names):
+        options = [f"-ksp_type {method}"] if method in SYMMETRIC else []
+        options += [f"-pc_type {kind}"] if kind in (_KINDS.CHOLESKY, _KINDS.ICC) else []
+        forms = [p for p in self._system.forms if self._dynamic or not p.moving]
+        names = dict.fromkeys(p.name for p in forms if not p.kernel.symmetric)
+        if not (options and names):
             return ""
         direct = method == PETSc.KSP.Type.PREONLY
         return (
-            f"{' and '.join(asked)} {'is' if len(asked) == 1 else 'are'} for symmetric tangents, "
-            f"and that of {' and '.join(map(repr, names))} is not: take -pc_type lu"
+            f"{' and '.join(options)} {'is' if len(options) == 1 else 'are'} for symmetric "
+            f"tangents, and that of {' and '.join(map(repr, names))} is not: take -pc_type lu"
             + ("" if direct else " or -ksp_type gmres")
         )

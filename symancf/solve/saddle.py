@@ -89,13 +89,13 @@ class Saddle:
             self._require(self._all_factors.make(self._matrix.mat))
             return
         rows, may = self._equations, self._place >= 0
-        found = followers(self._matrix, self._starts, rows, self._vertex, may)
-        before, self._followers = self._followers, found
-        alike = before is not None and before.alike(found)
+        pairs = followers(self._matrix, self._starts, rows, self._vertex, may)
+        before, self._followers = self._followers, pairs
+        alike = before is not None and before.alike(pairs)
         if self.comm.allreduce(int(alike)) < self.comm.size:
-            R, coarse = self._structure(found), True
+            R, coarse = self._structure(pairs), True
         else:
-            R = self._reduced.renew(found)
+            R = self._reduced.renew(pairs)
         self._blocks.renew(R)
         self.multigrid.renew(coarse)
         if self._others is not None and not self._others.renew(R):
@@ -125,19 +125,19 @@ class Saddle:
         if not factored:
             raise SymancfError("the tangent is singular, or there is no memory for its factors")
 
-    def _structure(self, found: Followers) -> PETSc.Mat:
+    def _structure(self, pairs: Followers) -> PETSc.Mat:
         """Find the patterns of what is left; return R (collective)."""
         nodes = len(self._nodes.X)
         place = self._place.copy()
         reduced = SchurComplement(
-            self._matrix.mat, self._starts, found, place, nodes, self._prescribed
+            self._matrix.mat, self._starts, pairs, place, nodes, self._prescribed
         )
-        self._reduced, R = reduced, reduced.renew(found)
-        held = self._nodes.held.copy()
+        self._reduced, R = reduced, reduced.renew(pairs)
+        prescribed = self._nodes.prescribed.copy()
         at = reduced.followers
-        np.bitwise_or.at(held, at // 3, (1 << at % 3).astype(np.uint8))
-        self._blocks = NodalBlocks(self.comm, R, reduced.starts, held)
-        nodes_left = replace(self._nodes, held=held)
+        np.bitwise_or.at(prescribed, at // 3, (1 << at % 3).astype(np.uint8))
+        self._blocks = NodalBlocks(self.comm, R, reduced.starts, prescribed)
+        nodes_left = replace(self._nodes, prescribed=prescribed)
         self.multigrid = Multigrid(self._blocks, nodes_left, self._symmetric, self._prefix)
         self._others: OtherUnknowns | None = None
         if self.comm.allreduce(len(reduced.rest)):
@@ -156,10 +156,10 @@ class Saddle:
             return
         reduced = self._reduced
         reduced.begin(_at(r, rows))
-        given, found = reduced.given.getArray(), reduced.found.getArray()
-        self._cycle(given, found)
+        right_side, solution = reduced.right_side.getArray(), reduced.solution.getArray()
+        self._cycle(right_side, solution)
         if self._others is not None:
-            self._others.complete(given, found, self._cycle)
+            self._others.complete(right_side, solution, self._cycle)
         reduced.end(_at(z, rows))
 
     def _cycle(self, r: Array, z: Array) -> None:

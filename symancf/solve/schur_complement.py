@@ -43,7 +43,7 @@ class RankRows:
         self._comm = comm
         self._owner = owners_of(starts, of)
         _, (r, c) = exchange(comm, self._owner, of - starts[self._owner], to)
-        self.given = np.unique(r)
+        self.numbers = np.unique(r)
         self._ones = np.ones(0 if own is None else len(own[0]))
         if own is not None:
             r, c = np.concatenate([r, own[0]]), np.concatenate([c, own[1]])
@@ -89,45 +89,45 @@ class SchurComplement:
     """
 
     def __init__(
-        self, K: PETSc.Mat, starts: Ints, found: Followers, place: Ints, nodes: int, none: Ints
+        self, K: PETSc.Mat, starts: Ints, pairs: Followers, place: Ints, nodes: int, none: Ints
     ) -> None:
         comm = self._comm = K.getComm().tompi4py()
         self._K = K
         free, u = place < 0, 3 * nodes
-        free[none], free[found.equations] = False, False
+        free[none], free[pairs.equations] = False, False
         self.rest = np.flatnonzero(free)
         self.starts = shares(comm, u + len(self.rest))
         number = np.where(place >= 0, place + self.starts[comm.rank], -1)
         number[self.rest] = self.starts[comm.rank] + u + np.arange(len(self.rest))
-        self._Q = RankRows(comm, starts, starts, found.by, found.equation)
+        self._Q = RankRows(comm, starts, starts, pairs.by, pairs.equation)
         leads = number >= 0
-        leads[self._Q.given] = False
+        leads[self._Q.numbers] = False
         own = np.flatnonzero(leads)
-        to = lookup(comm, starts, found.column, number)
-        self._W = RankRows(comm, starts, self.starts, found.of, to, (own, number[own]))
-        self.followers = place[self._Q.given]
+        to = lookup(comm, starts, pairs.column, number)
+        self._W = RankRows(comm, starts, self.starts, pairs.of, to, (own, number[own]))
+        self.followers = place[self._Q.numbers]
         self.mat: PETSc.Mat | None = None
         self._rhs, self._x, self._y = (K.createVecRight() for _ in range(3))
-        self.given, self.found = self._W.mat.createVecRight(), self._W.mat.createVecRight()
+        self.right_side, self.solution = self._W.mat.createVecRight(), self._W.mat.createVecRight()
 
-    def renew(self, found: Followers) -> PETSc.Mat:
+    def renew(self, pairs: Followers) -> PETSc.Mat:
         """Take the present entries; return R (collective)."""
-        self._Q.write(found.inverse)
-        self._W.write(found.factor)
+        self._Q.write(pairs.inverse)
+        self._W.write(pairs.factor)
         self.mat = self._K.ptap(self._W.mat, result=self.mat)
         return self.mat
 
     def begin(self, r: Array) -> None:
-        """Write the right-hand side of what is left to `given` (collective)."""
+        """Write the right-hand side of what is left to `right_side` (collective)."""
         self._rhs.setArray(r)
         self._Q.mat.mult(self._rhs, self._x)
         self._K.mult(self._x, self._y)
         self._y.aypx(-1.0, self._rhs)
-        self._W.mat.multTranspose(self._y, self.given)
+        self._W.mat.multTranspose(self._y, self.right_side)
 
     def end(self, z: Array) -> None:
-        """Write the solution that belongs to `found` to rows z (collective)."""
-        self._W.mat.multAdd(self.found, self._x, self._x)
+        """Write the solution that belongs to `solution` to rows z (collective)."""
+        self._W.mat.multAdd(self.solution, self._x, self._x)
         self._K.mult(self._x, self._y)
         self._y.aypx(-1.0, self._rhs)
         self._Q.mat.multTransposeAdd(self._y, self._x, self._x)

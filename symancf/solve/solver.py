@@ -29,7 +29,7 @@ MOST_FIXED = 5000  # unknowns up to which pivots are fixed
 SMALL_SYSTEM = 8000  # unknowns up to which factors take `FREE_OPERATIONS` at most
 
 
-def _multigrid(system: DiscreteSystem, asked: str | None, dynamic: bool) -> str | None:
+def _multigrid(system: DiscreteSystem, preconditioner: str | None, dynamic: bool) -> str | None:
     """Return the multigrid that suits a system, None where a direct solver does (collective).
 
     Bending without shear (thin plates, cables), which multigrid by aggregation hardly reduces, has
@@ -40,9 +40,9 @@ def _multigrid(system: DiscreteSystem, asked: str | None, dynamic: bool) -> str 
     ------
     SymancfError : ``grids`` is asked for and impossible.
     """
-    if asked in (GRIDS, "gamg"):
-        return GRIDS if asked == GRIDS and _over_grids(system, asked) else "gamg"
-    if asked in FACTORS:
+    if preconditioner in (GRIDS, "gamg"):
+        return GRIDS if preconditioner == GRIDS and _over_grids(system, preconditioner) else "gamg"
+    if preconditioner in FACTORS:
         return None
     if is_saddle(system):
         return None if _factored(system) else GRIDS
@@ -51,14 +51,14 @@ def _multigrid(system: DiscreteSystem, asked: str | None, dynamic: bool) -> str 
     rods = any(getattr(element, "axes", ()) for element in elements)
     if rods or not kinds <= {"none", "gradient"} or system.numbering.size <= SMALL_SYSTEM:
         return None
-    kind = GRIDS if _over_grids(system, asked) else "gamg"
+    kind = GRIDS if _over_grids(system, preconditioner) else "gamg"
     asks = prices(system, kind, is_symmetric(system, dynamic), dynamic)
     return None if asks.prefer_direct else kind
 
 
 def is_saddle(system: DiscreteSystem) -> bool:
     """Whether the tangent has the diagonal block of multipliers, zero or negative."""
-    return any(piece.role == "constraint" for piece in system.pieces) or any(
+    return any(form.role == "constraint" for form in system.forms) or any(
         block.kind == "multiplier" for block in system.numbering.blocks
     )
 
@@ -87,7 +87,7 @@ def _factored(system: DiscreteSystem) -> bool:
     return isinstance(over_nodes(system, alone=False), str)
 
 
-def defaults(system: DiscreteSystem, asked: str | None = None) -> dict[str, Option]:
+def defaults(system: DiscreteSystem, preconditioner: str | None = None) -> dict[str, Option]:
     """Return the options that suit a system, and the preconditioner that is asked for.
 
     Newton's method with full steps, backtracking only from states outside the domain of a law:
@@ -116,14 +116,17 @@ def defaults(system: DiscreteSystem, asked: str | None = None) -> dict[str, Opti
         "snes_stol": 1e-9,
         "snes_max_it": 40,
     }
-    options |= linear_defaults(system, asked)
+    options |= linear_defaults(system, preconditioner)
     if options["pc_type"] == "lu" and options.get("pc_factor_mat_solver_type") == "mumps":
         options["mat_mumps_icntl_33"] = 1  # the determinant, whose sign tells bifurcations
     return options
 
 
 def linear_defaults(
-    system: DiscreteSystem, asked: str | None = None, dynamic: bool = False, fixed: bool = False
+    system: DiscreteSystem,
+    preconditioner: str | None = None,
+    dynamic: bool = False,
+    fixed: bool = False,
 ) -> dict[str, Option]:
     """Return the options of the linear solver; see `defaults`.
 
@@ -135,10 +138,10 @@ def linear_defaults(
     a row, get factors on a fixed pattern, or with `fixed` False one without dense blocks (PETSc's
     own where no pivot can be zero, else KLU).
     """
-    kind = _multigrid(system, asked, dynamic)
+    kind = _multigrid(system, preconditioner, dynamic)
     if kind is not None:
         return _iterative(system, kind, dynamic)
-    if asked == FIXED or (fixed and asked is None and _suits_fixed(system)):
+    if preconditioner == FIXED or (fixed and preconditioner is None and _suits_fixed(system)):
         return {"ksp_type": "preonly", "pc_type": FIXED}
     return _direct(system, dynamic)
 
@@ -210,26 +213,26 @@ def _direct(system: DiscreteSystem, dynamic: bool) -> dict[str, Option]:
 
 def is_symmetric(system: DiscreteSystem, dynamic: bool = False) -> bool:
     """Tell whether the tangent of statics or of motions is symmetric."""
-    return all(p.kernel.symmetric for p in system.pieces if dynamic or not p.moving)
+    return all(p.kernel.symmetric for p in system.forms if dynamic or not p.moving)
 
 
-def _over_grids(system: DiscreteSystem, asked: str | None) -> bool:
+def _over_grids(system: DiscreteSystem, preconditioner: str | None) -> bool:
     """Tell whether multigrid can have its coarse spaces on grids over the nodes (collective).
 
     Raises
     ------
     SymancfError : it cannot and is asked for.
     """
-    found = over_nodes(system, alone=asked != GRIDS and not is_saddle(system))
-    if asked == GRIDS and isinstance(found, str):
+    nodes = over_nodes(system, alone=preconditioner != GRIDS and not is_saddle(system))
+    if preconditioner == GRIDS and isinstance(nodes, str):
         other = "lu" if _multipliers(system) else "gamg"  # which breaks down with them
         raise SymancfError(
-            f"-pc_type {GRIDS} is not possible: {found}; -pc_type {other} is",
+            f"-pc_type {GRIDS} is not possible: {nodes}; -pc_type {other} is",
             asked="-pc_type",
             given=GRIDS,
             possible=(other,),
         )
-    return not isinstance(found, str)
+    return not isinstance(nodes, str)
 
 
 def _delays(system: DiscreteSystem) -> bool:
@@ -258,9 +261,9 @@ def configure(snes: PETSc.SNES, system: DiscreteSystem, options: SolverOptions) 
     SymancfError : PETSc refuses an option.
     """
     snes.setOptionsPrefix(options.prefix)
-    asked = options.choice("pc_type")
-    held = options.offer(fitting(defaults(system, asked), asked))
-    if held.get("pc_type") == "gamg":
+    preconditioner = options.choice("pc_type")
+    offered = options.offer(fitting(defaults(system, preconditioner), preconditioner))
+    if offered.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     take(snes)
     options.idle = idle_options(snes.getKSP())
@@ -276,11 +279,11 @@ def uses(option: str) -> bool:
     return not option.startswith(("ts_", *SLEPC)) and option != "snes_divergence_tolerance"
 
 
-def fitting(options: dict[str, Option], asked: str | None) -> dict[str, Option]:
+def fitting(options: dict[str, Option], preconditioner: str | None) -> dict[str, Option]:
     """Return the defaults that fit the preconditioner that the user asks for."""
-    if asked in (None, options["pc_type"]):
+    if preconditioner in (None, options["pc_type"]):
         return options
-    if asked in ("lu", "cholesky") and has("mumps"):
+    if preconditioner in ("lu", "cholesky") and has("mumps"):
         return options | {"pc_factor_mat_solver_type": "mumps"}
     return {n: v for n, v in options.items() if not n.startswith(("pc_factor_", "mat_mumps_"))}
 
@@ -321,8 +324,8 @@ def solver_name(ksp: PETSc.KSP) -> str:
     package = pc.getFactorSolverType() if kind in FACTORS and kind != FIXED else None
     words = _METHODS.get(kind, kind) + (f" by {package.upper()}" if package else "")
     words = words if method == PETSc.KSP.Type.PREONLY else f"{method.upper()} with {words}"
-    asked = "" if method == PETSc.KSP.Type.PREONLY else f"-ksp_type {method} "
-    return f"{words} ({asked}-pc_type {kind})"
+    option = "" if method == PETSc.KSP.Type.PREONLY else f"-ksp_type {method} "
+    return f"{words} ({option}-pc_type {kind})"
 
 
 def _lookup(enumeration: type, value: int) -> str:

@@ -34,18 +34,18 @@ class Takeover:
     possible : whether it may happen.
     active : whether MUMPS is at work.
     times : how often it has happened.
-    told : what the last one was told with.
+    message : what the last one was told with.
     """
 
     def __init__(
         self,
         system: DiscreteSystem,
         ksp: PETSc.KSP,
-        made: Preconditioner,
+        preconditioner: Preconditioner,
         options: SolverOptions,
         dynamic: bool = False,
     ) -> None:
-        self._system, self._ksp, self._preconditioner = system, ksp, made
+        self._system, self._ksp, self._preconditioner = system, ksp, preconditioner
         self._symmetric = is_symmetric(system, dynamic)
         chosen = any(options.choice(name) for name in ("ksp_type", "pc_type"))
         kind = ksp.getPC().getType()
@@ -53,7 +53,7 @@ class Takeover:
         self.possible = (
             has("mumps") and not chosen and kind in COST_OF_NEWTON and not is_saddle(system)
         )
-        self.active, self.times, self.told = False, 0, ""
+        self.active, self.times, self.message = False, 0, ""
         self._wait = self._spent = 0
         self._awake = True
         if self.possible:
@@ -94,14 +94,14 @@ class Takeover:
         factors = "cholesky" if self._symmetric else "lu"
         self.active, self.times = True, self.times + 1
         self._wait = 2 ** (self.times - 1) - 1
-        self.told = (
+        self.message = (
             f"{solver_name(ksp)} has made {self._spent} iterations, which took about "
             f"{self._spent * self._prices.iteration / self._prices.factors:.1f} times as long as "
             f"factors by MUMPS should ({self._prices.factors:.1e} operations, "
             f"{self._prices.memory / 1e6:.0f} MB): MUMPS takes its place for the rest of this "
             f"solve. To have it at once: -pc_type {factors}; never: -pc_type {kind}"
         )
-        self._system.once.warn("factors take over", self.told)
+        self._system.once.warn("factors take over", self.message)
         self._norm = ksp.getNormType()
         self._preconditioner.release()
         ksp.setNormType(PETSc.KSP.NormType.DEFAULT)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ..assembly.form import Jets, Role
     from ..assembly.numbering import Block
-    from ..assembly.piece import Jets, Role
     from ..places.ends import End
     from ..values.parameter import Scalar
     from .quantities import At, E, Law, PlaceValues
@@ -72,12 +72,12 @@ class ConstraintEquations:
             require_dependence(what, law, p, reading.unknowns, "the ends", ends)
         self.moving, self.still = self._in_plane(reading, phi)
         self.law = self._law(reading, name)
-        found = [self.substitution.depend(p) for p in self.moving]
-        self.depends = np.array([[s in f for s in self.law.unknowns] for f in found])
+        unknowns = [self.substitution.depend(p) for p in self.moving]
+        self.depends = np.array([[s in f for s in self.law.unknowns] for f in unknowns])
         self.jets = list(reading.jets)
 
     def _in_plane(
-        self, reading: Reading, given: list[sp.Expr]
+        self, reading: Reading, equations: list[sp.Expr]
     ) -> tuple[list[sp.Expr], list[sp.Expr]]:
         """Return the equations that move something, and those that planar ends leave constant.
 
@@ -85,7 +85,7 @@ class ConstraintEquations:
         ------
         ConstraintError : an equation of the latter kind cannot hold at all times, or none is left.
         """
-        phi = [self.substitution.known(p) for p in given]
+        phi = [self.substitution.insert_constants(p) for p in equations]
         if not any(end.plane for end in reading.ends):
             return phi, []
         moving = [p for p in phi if self.substitution.depend(p)]
@@ -184,8 +184,8 @@ class Constraint(PlaceTerm):
         super().__init__(function, ends, name, parameters)
         why = "only energies, sa.Potential and sa.VirtualWork may remember"
         require_plain(self.what, function, why, memory=False)
-        given = self._reading.result
-        rows = list(given) if isinstance(given, sp.MatrixBase | list | tuple) else [given]
+        result = self._reading.result
+        rows = list(result) if isinstance(result, sp.MatrixBase | list | tuple) else [result]
         key = (self._law_name, *self._reading.structure(rows))
         self.equations = _FORMS.get(
             key, lambda: ConstraintEquations(self._reading, self._law_name, rows)
@@ -265,13 +265,13 @@ class Constraint(PlaceTerm):
         mine = entities.owned
         for part, values in zip(parts, (places, acting[..., :3], acting[..., 3:]), strict=True):
             part[..., entities.ids[mine], :] = values[..., mine, :]
-        found = Reaction(*system.sum(parts))
+        reaction = Reaction(*system.sum(parts))
         for part in binding.parts:
             nearest = self._nearest(system, part.term)
             added = part.term.reaction(system, end).moments
             at_nearest: Any = (..., nearest, slice(None))
-            np.add.at(found.moments, at_nearest, added)
-        return found
+            np.add.at(reaction.moments, at_nearest, added)
+        return reaction
 
     def _nearest(self, system: Configuration, part: Constraint) -> Ints:
         """Return the numbers of the places of end a that those of a part are nearest to."""

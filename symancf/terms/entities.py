@@ -9,7 +9,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ..arrays import Array, Data, Ints, Ints32, Mask
-from ..assembly.piece import Former, Jets, Piece, Role
+from ..assembly.form import Form, Former, Jets, Role
 from ..assembly.resolved import JetRows, Resolved
 from ..assembly.revisions import Change
 from ..assembly.state import same_arrays
@@ -57,12 +57,12 @@ class Entities:
         self, layout: Layout, name: str, ends: Sequence[End], virtual: Block | None = None
     ) -> None:
         self.name, self.ends = name, list(ends)
-        known = self._resolved(layout)
-        grouped = [places for places in known.values() if places.group is not None]
-        widest = max(grouped or known.values(), key=lambda places: places.total)
+        by_end = self._resolved(layout)
+        grouped = [places for places in by_end.values() if places.group is not None]
+        widest = max(grouped or by_end.values(), key=lambda places: places.total)
         self.size, comm = widest.total, layout.comm
         anywhere = Resolved(widest.X, widest.vertices[:, :0], starts=widest.starts)
-        self.places = [known.get(k, anywhere) for k in range(len(ends))]
+        self.places = [by_end.get(k, anywhere) for k in range(len(ends))]
         self._require_sizes()
         starts = block_starts(self.size, comm.size) if widest.starts is None else widest.starts
         mine = np.arange(starts[comm.rank], starts[comm.rank + 1])
@@ -90,21 +90,21 @@ class Entities:
     def _resolved(self, layout: Layout) -> dict[int, Resolved]:
         """Return the places of the ends that have places of their own, by number (collective)."""
         ends = self.ends
-        found = {
+        by_end = {
             k: end.resolve(layout, follows=True) for k, end in enumerate(ends) if not end.anywhere
         }
-        if not found or not all(places.total for places in found.values()):
+        if not by_end or not all(places.total for places in by_end.values()):
             listed = " and ".join(map(str, ends))
             raise ConstraintError(f"{self.name}: there is no place to act on in {listed}")
-        for k, places in found.items():
+        for k, places in by_end.items():
             attached = ends[k].attached(places)
             if attached is not None:
                 body, arms = attached
                 if not ends[k].oriented:  # a point mass: as far as what is tied to it
-                    others = [other.X for other in found.values()]
+                    others = [other.X for other in by_end.values()]
                     arms = np.concatenate(others) - places.X
                 layout.attach(body, arms)
-        return found
+        return by_end
 
     def _require_sizes(self) -> None:
         """Raise where an end has neither one place, which serves all entities, nor as many."""
@@ -162,10 +162,10 @@ class Entities:
         """Take places of `active`; tell whether they are others than the present ones."""
         changed = False
         for k in self._travelling():
-            given: dict[str, Any] = {name: active[f"{k} {name}"] for name in PLACE}
+            arrays: dict[str, Any] = {name: active[f"{k} {name}"] for name in PLACE}
             present = {name: getattr(self.places[k], name) for name in PLACE}
-            if not same_arrays(given, present):
-                self.places[k], changed = self.places[k]._replace(**given), True
+            if not same_arrays(arrays, present):
+                self.places[k], changed = self.places[k]._replace(**arrays), True
             configuration.layout.places[self.ends[k]] = self.places[k]
         return changed
 
@@ -217,8 +217,8 @@ class Entities:
             if "slide" in end.curved:
                 self.shipped[k, "slide"] = end.slide(configuration, self.places[k])
             if self.places[k].vertices.shape[1]:
-                made = configuration.everywhere(end, wanted)
-                self.shipped |= {(k, jet): rows for jet, rows in zip(wanted, made, strict=True)}
+                gathered = configuration.everywhere(end, wanted)
+                self.shipped |= {(k, jet): rows for jet, rows in zip(wanted, gathered, strict=True)}
 
     def _rows(self, configuration: Configuration, number: int, jet: str) -> JetRows:
         """Return a jet of an end as combinations of local coordinates."""
@@ -310,8 +310,8 @@ class Entities:
         """Return the reference values (n, rows) of the jets below `rows`."""
         values = np.zeros((len(self.ids), rows))
         chosen = (jets.jet < rows) & (jets.coordinate >= 0)
-        given = configuration.reference[jets.coordinate[chosen]]
-        np.add.at(values, (jets.entity[chosen], jets.jet[chosen]), jets.value[chosen] * given)
+        coordinates = configuration.reference[jets.coordinate[chosen]]
+        np.add.at(values, (jets.entity[chosen], jets.jet[chosen]), jets.value[chosen] * coordinates)
         return values
 
     def values(
@@ -319,13 +319,13 @@ class Entities:
     ) -> dict[str, Array]:
         """Return the present values (..., n) of jets and rates by the names of their symbols."""
         c, state, rate = jets.coordinate, configuration.state, configuration.rate
-        given = np.where(c >= 0, state[..., np.maximum(c, 0)], rate[..., np.maximum(~c, 0)])
-        values = np.zeros((*given.shape[:-1], len(self.ids), len(symbols)))
+        present = np.where(c >= 0, state[..., np.maximum(c, 0)], rate[..., np.maximum(~c, 0)])
+        values = np.zeros((*present.shape[:-1], len(self.ids), len(symbols)))
         places: Any = (..., jets.entity, jets.jet)
-        np.add.at(values, places, jets.value * given)
+        np.add.at(values, places, jets.value * present)
         return {s.name: values[..., k] for k, s in enumerate(symbols)}
 
-    def piece(
+    def form(
         self,
         name: str,
         kernel: Kernel,
@@ -333,14 +333,14 @@ class Entities:
         uniform: Mapping[str, Value],
         cell: dict[str, Array],
         jets: Jets,
-    ) -> Piece:
-        """Make the piece of a point kernel on these entities.
+    ) -> Form:
+        """Make the form of a point kernel on these entities.
 
         `cell` values are (n,); what it lacks has one value for all, in `uniform`.
         """
         n, nv = self.local.shape
         rows = [np.broadcast_to(cell.get(p, np.float64(0.0)), (n,)) for p in kernel.cell]
-        return Piece(
+        return Form(
             name=name,
             kernel=kernel,
             role=role,

@@ -52,17 +52,17 @@ class Reaction(np.lib.mixins.NDArrayOperatorsMixin):
 
     # ---- the array that the reaction of a support was up to 0.2; what uses it as one warns ------
     def _array(self) -> Array:
-        found: Array | None = vars(self).get("former")
-        if found is None:
+        former: Array | None = vars(self).get("former")
+        if former is None:
             raise TypeError("a Reaction is no array: take its force, moment or moment_about(point)")
         advise("the reaction of a support as an array", "reaction(system).force")
-        return found
+        return former
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         return np.array(self._array(), dtype=dtype)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **how: Any) -> Any:
-        arrays = (x._array() if isinstance(x, Reaction) else x for x in given)
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any, **how: Any) -> Any:
+        arrays = (x._array() if isinstance(x, Reaction) else x for x in operands)
         return getattr(ufunc, method)(*arrays, **how)
 
     def __getitem__(self, key: Any) -> Any:

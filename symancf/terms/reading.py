@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..assembly.configuration import Configuration
-    from ..assembly.piece import Jets
+    from ..assembly.form import Jets
     from ..kinematics.quantity import Value
     from ..values.parameter import Scalar
     from .entities import Entities
@@ -160,34 +160,34 @@ class Reading:
         self.edges = next(edges, None)
         self.states = {s: sp.Symbol(f"state_{s}", real=True) for s in states}
         self.offered = QUANTITIES | DERIVATIVES | (RATES if rates else {})
-        known = _OWN.setdefault(function, {}) if _is_own(function) else {}
+        cache = _OWN.setdefault(function, {}) if _is_own(function) else {}
         key = vector, rates, len(ends), *states
-        asked = known.get(key) or self._ask()
-        self.jets, self.rates = list(asked.jets), list(asked.rates)
-        self.keywords, self.fixed, self.uses_time = asked.keywords, asked.fixed, asked.uses_time
+        result = cache.get(key) or self._ask()
+        self.jets, self.rates = list(result.jets), list(result.rates)
+        self.keywords, self.fixed, self.uses_time = result.keywords, result.fixed, result.uses_time
         for number, jet in [*self.jets, *self.rates]:
-            written = "" if _is_own(function) else asked.written[number, jet]
+            written = "" if _is_own(function) else result.written[number, jet]
             require_offered(what, ends[number], jet, "abc"[number], written)
-        values = self._values(parameters, asked.defaults)
+        values = self._values(parameters, result.defaults)
         arrays = {k: v for k, v in values.items() if _is_array(v)}
         self.per_place = {k: _numbers(f"{what}, {k}", v) for k, v in arrays.items()}
         self.parameters = {k: cast("Scalar", v) for k, v in values.items() if k not in arrays}
         why = "only energies of bodies solve for unknowns; a VirtualWork may have states="
         require_plain(self.what, function, why, memory=True)
-        asked.called = asked.called or self._call(asked)
-        known[key] = asked
-        self._take_result(asked.called)
+        result.called = result.called or self._call(result)
+        cache[key] = result
+        self._take_result(result.called)
 
-    def _call(self, asked: FunctionResult) -> Called:
+    def _call(self, result: FunctionResult) -> Called:
         """Call the function with the symbols of its arguments, and of what it remembers."""
-        given = dict(zip(asked.names, asked.arguments, strict=True)) | asked.keywords
+        arguments = dict(zip(result.names, result.arguments, strict=True)) | result.keywords
 
         def call(own: Mapping[str, Value]) -> object:
-            symbols = {**asked.keywords, **own}
-            return call_symbolic(self.what, self.function, asked.arguments, symbols)
+            symbols = {**result.keywords, **own}
+            return call_symbolic(self.what, self.function, result.arguments, symbols)
 
         with nullcontext() if _is_own(self.function) else _on_all_ranks(self.ends):
-            return call_own(self.what, self.function, given, call)
+            return call_own(self.what, self.function, arguments, call)
 
     def _take_result(self, called: Called) -> None:
         """Take what the function returned, and what a place remembers."""
@@ -202,20 +202,20 @@ class Reading:
 
     def _ask(self) -> FunctionResult:
         """Return what the arguments of the function ask for."""
-        found = read(self.function, self.what, own_arguments(self.function))
-        asked = FunctionResult(names=list(found.quantities), defaults=dict(found.defaults))
-        asked.keywords = {name: sp.Symbol(name, real=True) for name in found.parameters}
-        for name in asked.names:
+        signature = read(self.function, self.what, own_arguments(self.function))
+        result = FunctionResult(names=list(signature.quantities), defaults=dict(signature.defaults))
+        result.keywords = {name: sp.Symbol(name, real=True) for name in signature.parameters}
+        for name in result.names:
             if name == "t":
-                asked.uses_time = True
-                asked.arguments.append(TIME)
+                result.uses_time = True
+                result.arguments.append(TIME)
             elif name in self.states:
-                asked.arguments.append(self.states[name])
+                result.arguments.append(self.states[name])
             else:
-                asked.arguments.append(self._argument(name, asked))
-        return asked
+                result.arguments.append(self._argument(name, result))
+        return result
 
-    def _argument(self, name: str, asked: FunctionResult) -> V | S:
+    def _argument(self, name: str, result: FunctionResult) -> V | S:
         base, _, suffix = name.rpartition("_")
         ends = dict(zip("abc", self.ends, strict=False))
         end, quantity = ends.get(suffix), self.offered.get(base)
@@ -228,22 +228,22 @@ class Reading:
             ]
             raise unknown_quantity(self.what, name, (*possible, "t", *self.states), "this term")
         jet = ("abc".index(suffix), quantity.jet)
-        into = {"rate": asked.rates, "reference": asked.fixed}.get(quantity.of, asked.jets)
+        into = {"rate": result.rates, "reference": result.fixed}.get(quantity.of, result.jets)
         if jet not in into:
             into.append(jet)
-        asked.written.setdefault(jet, name)
+        result.written.setdefault(jet, name)
         components = components_of(jet, quantity.of)
         return components[0] if jet[1] in SCALARS else self.vector(components)
 
     def _values(
-        self, given: Mapping[str, PlaceValues], defaults: Mapping[str, PlaceValues]
+        self, parameters: Mapping[str, PlaceValues], defaults: Mapping[str, PlaceValues]
     ) -> dict[str, PlaceValues]:
         """Return the values of all parameters."""
-        taken = {k for k in self.keywords if RESERVED.fullmatch(k) or k in self.states}
-        require_free(self.what, self.keywords, taken, "the term")
+        reserved = {k for k in self.keywords if RESERVED.fullmatch(k) or k in self.states}
+        require_free(self.what, self.keywords, reserved, "the term")
         needed = [k for k in self.keywords if k not in defaults]
-        require_parameters(self.what, needed, given, optional=defaults, exact=True)
-        return {k: given[k] if k in given else defaults[k] for k in self.keywords}
+        require_parameters(self.what, needed, parameters, optional=defaults, exact=True)
+        return {k: parameters[k] if k in parameters else defaults[k] for k in self.keywords}
 
     def scalar(self, expression: E, must: str) -> E:
         """Return an expression of symbols of this reading; `must` tells what it must be.
@@ -253,7 +253,7 @@ class Reading:
         KinematicsError, CompileError : see `values.reader.scalar`.
         """
         what = f"the result of {self.what}"
-        return scalar(what, name_of(self.function), expression, self.known, must=must)
+        return scalar(what, name_of(self.function), expression, self.symbols, must=must)
 
     def integrand(self, expression: E) -> E:
         """Return what a place contributes of a density, or of the value at the place."""
@@ -287,7 +287,7 @@ class Reading:
         return list(references_of(len(self.ends)))
 
     @property
-    def known(self) -> set[sp.Symbol]:
+    def symbols(self) -> set[sp.Symbol]:
         """All symbols that the function's result may contain."""
         own = [*self.states.values(), *self.keywords.values(), TIME, *self._remembered]
         own += [symbol for symbol, _ in self.lets]
@@ -325,7 +325,7 @@ class Reading:
 
         By the names of their symbols.
         """
-        values = {k: given[entities.ids] for k, given in self.per_place.items()}
+        values = {k: values_there[entities.ids] for k, values_there in self.per_place.items()}
         if self.edges is not None:
             values[str(WEIGHT)] = self.lengths(configuration, entities)
         moving = []
@@ -357,9 +357,9 @@ class Reading:
         return edges.measure(configuration, entities.here[self.edges], vertices)
 
 
-def _is_array(given: PlaceValues) -> TypeGuard[Sequence[float] | Array]:
+def _is_array(value: PlaceValues) -> TypeGuard[Sequence[float] | Array]:
     """Tell whether a value is given for each place."""
-    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def _numbers(what: str, given: npt.ArrayLike) -> Array:

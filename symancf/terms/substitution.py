@@ -96,7 +96,7 @@ class Substitution:
             return self
         more = copy(self)
         more.__dict__.pop("_values", None)
-        more.lets = [*self.lets, *((s, self.known(e)) for s, e in lets)]
+        more.lets = [*self.lets, *((s, self.insert_constants(e)) for s, e in lets)]
         return more
 
     @staticmethod
@@ -120,16 +120,16 @@ class Substitution:
         used: dict[sp.Symbol, tuple[int, str, int]] = {}
 
         def reference(of: str) -> list[sp.Symbol]:
-            found = symbols_of((number, of), "reference")
-            used.update({s: (number, of, a) for a, s in enumerate(found)})
-            return found
+            symbols_there = symbols_of((number, of), "reference")
+            used.update({s: (number, of, a) for a, s in enumerate(symbols_there)})
+            return symbols_there
 
         change = partial(self._change, number)
-        found = ends[number].expressed(name, change, reference)
-        own = {s for e in found for s in symbolic(e).free_symbols}
-        asked = {s: of for s, of in used.items() if s in own and of[1] != name}
-        self.arms |= {s: of for s, of in asked.items() if s not in self.constants}
-        return [symbolic(e).xreplace(self.constants) for e in found]
+        change_of = ends[number].expressed(name, change, reference)
+        own = {s for e in change_of for s in symbolic(e).free_symbols}
+        symbols = {s: of for s, of in used.items() if s in own and of[1] != name}
+        self.arms |= {s: of for s, of in symbols.items() if s not in self.constants}
+        return [symbolic(e).xreplace(self.constants) for e in change_of]
 
     @staticmethod
     def _change(number: int, jet: str) -> list[sp.Symbol]:
@@ -169,33 +169,33 @@ class Substitution:
         )
         return {u: v for pair in pairs for u, v in pair if u not in self.constants}
 
-    def known(self, expression: E) -> E:
+    def insert_constants(self, expression: E) -> E:
         """Put in the components that are known beforehand."""
         return expression.xreplace(self.constants)
 
     def depend(self, expression: sp.Expr) -> set[sp.Symbol]:
         """Return the unknowns on which an expression depends, through lets as well."""
-        found = set(expression.free_symbols)
+        symbols = set(expression.free_symbols)
         for symbol, definition in reversed(self.lets):
-            if symbol in found:
-                found |= definition.free_symbols
-        return found & set(self.unknowns)
+            if symbol in symbols:
+                symbols |= definition.free_symbols
+        return symbols & set(self.unknowns)
 
     # ---- numbers --------------------------------------------------------------------------------
     def cell_values(self, entities: Entities) -> dict[str, Array]:
         """Return the arms, and the like, at this rank's entities, by symbol."""
-        found = {}
+        values = {}
         for symbol, (number, jet, a) in self.arms.items():
             arm = entities.constant((number, jet))
             assert arm is not None
-            found[str(symbol)] = arm[:, a]
-        return found
+            values[str(symbol)] = arm[:, a]
+        return values
 
     def resolve(self, values: At) -> At:
         """Add to values, by symbol, those of the lets and of what is constant."""
-        found = {s.name: float(v) for s, v in self.constants.items()} | dict(values)
-        made = self._values(found)
-        return found | {s.name: x for (s, _), x in zip(self.lets, made, strict=True)}
+        by_name = {s.name: float(v) for s, v in self.constants.items()} | dict(values)
+        computed = self._values(by_name)
+        return by_name | {s.name: x for (s, _), x in zip(self.lets, computed, strict=True)}
 
     @cached_property
     def _values(self) -> jit.Values:

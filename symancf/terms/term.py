@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from symancf_codegen import declare
 
     from ..assembly.configuration import Configuration, Layout
+    from ..assembly.form import Form, Jets, Listed, Role
     from ..assembly.numbering import Block
-    from ..assembly.piece import Jets, Listed, Piece, Role
     from ..assembly.revisions import Change
     from ..assembly.state import ActiveSet
     from ..places.ends import End
@@ -55,7 +55,7 @@ class PlaceTerm(OneProcess, Displayable):
     Attributes
     ----------
     substitution : of the jets that the law depends on.
-    growing : parameters that are sizes of loads which turn with the body; see `Piece`.
+    growing : parameters that are sizes of loads which turn with the body; see `Form`.
     """
 
     role: Role
@@ -101,8 +101,8 @@ class PlaceTerm(OneProcess, Displayable):
     def _facts(self) -> list[tuple[str, str]]:
         """Return the places and parameters."""
         places = [("on", str(end)) for end in self.ends]
-        given = [(name, label(value)) for name, value in self.parameters.items()]
-        return [("", "value"), *places, *given] if places or given else []
+        parameters = [(name, label(value)) for name, value in self.parameters.items()]
+        return [("", "value"), *places, *parameters] if places or parameters else []
 
     def _require_ends(self) -> None:
         """Raise where ends do not fit the term."""
@@ -121,12 +121,12 @@ class PlaceTerm(OneProcess, Displayable):
 
     def _history(self) -> tuple[declare.HistoryVariable, ...]:
         """Return what a place remembers, in the symbols of the law."""
-        known, over = self._substitution.known, self._reading.integrand
+        insert, over = self._substitution.insert_constants, self._reading.integrand
         return tuple(
             replace(
                 m,
-                update=over(known(m.update)) if m.total else known(m.update),
-                initial=known(m.initial),
+                update=over(insert(m.update)) if m.total else insert(m.update),
+                initial=insert(m.initial),
             )
             for m in self._reading.history
         )
@@ -134,8 +134,8 @@ class PlaceTerm(OneProcess, Displayable):
     def _stored(self) -> sp.Expr | None:
         """Return the energy that a place with memory stores."""
         stored = self._reading.stored
-        known = self._substitution.known
-        return None if stored is None else self._reading.integrand(known(stored))
+        insert = self._substitution.insert_constants
+        return None if stored is None else self._reading.integrand(insert(stored))
 
     def _domain(self) -> tuple[sp.Expr, ...]:
         """Return expressions of the jets that must be positive."""
@@ -144,7 +144,11 @@ class PlaceTerm(OneProcess, Displayable):
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.KernelParameter, ...]:
         lets = [e for _, e in self._substitution.lets]
         lets += [e for m in self._history() for e in (m.update, m.initial)]
-        lets += [self._substitution.known(self._reading.stored)] if self._reading.history else []
+        lets += (
+            [self._substitution.insert_constants(self._reading.stored)]
+            if self._reading.history
+            else []
+        )
         return tuple(self._reading.law_parameters(*expressions, *lets))
 
     def _unknowns(self) -> tuple[sp.Symbol, ...]:
@@ -176,22 +180,22 @@ class PlaceTerm(OneProcess, Displayable):
     def _compiled(self, expressions: tuple[sp.Expr, ...]) -> jit.Values:
         """Return expressions as a function of values by name."""
         if expressions not in self._functions:
-            known = [self._substitution.known(e) for e in expressions]
+            inserted = [self._substitution.insert_constants(e) for e in expressions]
             lets = tuple(self._substitution.lets)
-            self._functions[expressions] = jit.Values(known, lets, self._rate_of)
+            self._functions[expressions] = jit.Values(inserted, lets, self._rate_of)
         return self._functions[expressions]
 
     def _values(self, system: Configuration, expressions: Sequence[sp.Expr]) -> Array:
         """Return expressions at the present state, (places, expressions), on every rank."""
         own = system.binding(self)
-        found = np.zeros((own.entities.size, len(expressions)))
+        values = np.zeros((own.entities.size, len(expressions)))
         with together(system.comm):
             at, n = own.at_places(system), len(own.entities.ids)
             if n:
-                made, mine = self._compiled(tuple(expressions))(at), own.entities.owned
-                columns = [np.broadcast_to(column, (n,))[mine] for column in made]
-                found[own.entities.ids[mine]] = np.stack(columns, axis=1)
-        return system.sum(found)
+                compiled, mine = self._compiled(tuple(expressions))(at), own.entities.owned
+                columns = [np.broadcast_to(column, (n,))[mine] for column in compiled]
+                values[own.entities.ids[mine]] = np.stack(columns, axis=1)
+        return system.sum(values)
 
 
 class PlaceBinding:
@@ -201,18 +205,18 @@ class PlaceBinding:
     ----------
     name : in the system.
     entities : the tuples of places.
-    jets : what the law depends on at this rank's places, after `pieces`.
-    cell : (n,) reference values, arms and parameters given per place, by symbol; after `pieces`.
-    uniform : parameters that are the same at all places, after `pieces`.
+    jets : what the law depends on at this rank's places, after `forms`.
+    cell : (n,) reference values, arms and parameters given per place, by symbol; after `forms`.
+    uniform : parameters that are the same at all places, after `forms`.
     parts : further terms that belong to it, e.g. on slopes.
-    piece : the kernel and the present entities on this rank, after `pieces`.
+    form : the kernel and the present entities on this rank, after `forms`.
     """
 
     jets: Jets
     cell: dict[str, Array]
     uniform: dict[str, Scalar]
     parts: Sequence[PlaceBinding] = ()
-    piece: Piece
+    form: Form
 
     def __init__(self, term: PlaceTerm, layout: Layout) -> None:
         self.term, self.name = term, layout.name(term)
@@ -227,13 +231,13 @@ class PlaceBinding:
         of_parts = [block for part in self.parts for block in part.carriers(configuration)]
         return self.entities.carriers() + of_parts
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernel and entities on this rank, and those of parts."""
-        self.piece = self.own_piece(configuration)
-        of_parts = [more for part in self.parts for more in part.pieces(configuration)]
-        return [self.piece, *of_parts]
+        self.form = self.own_form(configuration)
+        of_parts = [more for part in self.parts for more in part.forms(configuration)]
+        return [self.form, *of_parts]
 
-    def own_piece(self, configuration: Configuration) -> Piece:
+    def own_form(self, configuration: Configuration) -> Form:
         """Return the kernel and the present entities on this rank."""
         term, entities = self.term, self.entities
         with together(configuration.comm):
@@ -242,7 +246,7 @@ class PlaceBinding:
             self.jets = entities.jets(configuration, law.jets, law.rates, own, moving)
             self.cell = self.cell_values(configuration)
         self.uniform, self._positions = self.uniform_values(configuration), {}
-        piece = entities.piece(
+        form = entities.form(
             self.name,
             jit.points(term.law, configuration.comm),
             term.role,
@@ -251,7 +255,7 @@ class PlaceBinding:
             self.jets,
         )
         return replace(
-            piece,
+            form,
             growing=term._growing,
             kinked=_kinked(term.law),
             law=term.law if term._multipliers_of_place else None,
@@ -260,8 +264,8 @@ class PlaceBinding:
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, (n,) by symbol."""
-        found = self.term._reading.cell_values(configuration, self.entities)
-        return found | self.term._substitution.cell_values(self.entities)
+        values = self.term._reading.cell_values(configuration, self.entities)
+        return values | self.term._substitution.cell_values(self.entities)
 
     def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the values of parameters that are the same at all places (collective)."""
@@ -305,43 +309,46 @@ class PlaceBinding:
         """Return this rank's share of entities by their vertices."""
         return [self.entities.listed(configuration, entities)]
 
-    def renew(self, configuration: Configuration) -> dict[Piece, Piece]:
-        """Return the piece of the entities that were found by the one before (collective)."""
+    def renew(self, configuration: Configuration) -> dict[Form, Form]:
+        """Return the form of the entities that were found by the one before (collective)."""
         term = self.term
         law, read = term._substitution, term._reading.placed
-        asked = [*law.jets, *law.rates, *read, *((k, "value") for k in range(len(term.ends)))]
-        every = [(k, name) for k, jet in asked for name in term.ends[k].curved or (jet,)]
+        jets = [*law.jets, *law.rates, *read, *((k, "value") for k in range(len(term.ends)))]
+        every = [(k, name) for k, jet in jets for name in term.ends[k].curved or (jet,)]
         self.entities.renew(configuration, list(dict.fromkeys(every)))
-        before = self.piece
-        self.piece = replace(self.own_piece(configuration), uniform=before.uniform)
-        return {before: self.piece}
+        before = self.form
+        self.form = replace(self.own_form(configuration), uniform=before.uniform)
+        return {before: self.form}
 
     # ---- results --------------------------------------------------------------------------------
     def at_places(self, configuration: Configuration) -> At:
         """Return what the law depends on at this rank's places, (n,) or a number, by symbol."""
-        found: At = {**self.cell}
-        found |= self.entities.values(configuration, self.jets, self.term.law.unknowns)
+        values: At = {**self.cell}
+        values |= self.entities.values(configuration, self.jets, self.term.law.unknowns)
         for name, value in self.uniform.items():
             what = f"{name} of {self.name!r}"
-            found[name] = _at_times(partial(evaluate, what, value), configuration.time)
+            values[name] = _at_times(partial(evaluate, what, value), configuration.time)
         if self.term._reading.history:
-            found |= configuration.memory.at(self.name)
-            found[STEP] = configuration.memory.length(configuration.time)
-        return found | {str(TIME): _at_times(float, configuration.time)}
+            values |= configuration.memory.at(self.name)
+            values[STEP] = configuration.memory.length(configuration.time)
+        return values | {str(TIME): _at_times(float, configuration.time)}
 
     def positions(self, configuration: Configuration, number: int) -> Array:
         """Return the present positions (n, 3) of this rank's places of an end."""
         entities, jet = self.entities, (number, "value")
         if number not in self._positions:
-            found = Substitution.of(self.term.ends, [jet])
-            jets, cell = entities.jets(configuration, found.jets), found.cell_values(entities)
+            substitution = Substitution.of(self.term.ends, [jet])
+            jets, cell = (
+                entities.jets(configuration, substitution.jets),
+                substitution.cell_values(entities),
+            )
             X = entities.constant(jet)
             X = entities.reference(configuration, jets, 3) if X is None else X
             names = map(str, symbols_of(jet, "reference"))
-            self._positions[number] = found, jets, cell | dict(zip(names, X.T, strict=True))
-        found, jets, cell = self._positions[number]
-        moved: At = {**cell, **entities.values(configuration, jets, found.unknowns)}
-        return vector_of(found.resolve(moved), jet, len(entities.ids))
+            self._positions[number] = substitution, jets, cell | dict(zip(names, X.T, strict=True))
+        substitution, jets, cell = self._positions[number]
+        moved: At = {**cell, **entities.values(configuration, jets, substitution.unknowns)}
+        return vector_of(substitution.resolve(moved), jet, len(entities.ids))
 
 
 def _at_times(function: Callable[[float], float], time: float | Array) -> float | Array:
@@ -376,9 +383,9 @@ def state_names(what: str, given: Any) -> list[str]:
         )
     names = [given] if isinstance(given, str) else list(given)
     for k, name in enumerate(names):
-        taken = name == "t" or name in names[:k]
+        in_use = name == "t" or name in names[:k]
         quantity = isinstance(name, str) and name.rpartition("_")[0] in QUANTITIES | RATES
-        if not isinstance(name, str) or not name.isidentifier() or taken or quantity:
+        if not isinstance(name, str) or not name.isidentifier() or in_use or quantity:
             raise ConstraintError(
                 f"{what}: {label(name)} cannot be the name of a state: give names of their own, "
                 'states=("integral",)',

@@ -39,8 +39,8 @@ def number(
     ------
     ParameterError
     """
-    found = reals(given, finite=False)
-    value = float(found) if found.shape == () else math.nan
+    numbers = reals(given, finite=False)
+    value = float(numbers) if numbers.shape == () else math.nan
     if math.isnan(value) or not accepts(value):
         raise ParameterError(
             f"{call}({name}={label(given)}): it must {must}", asked=argument(name), given=given
@@ -48,7 +48,7 @@ def number(
     return value
 
 
-def integer(call: str, name: str, given: Any, least: int = 1) -> int:
+def integer(call: str, name: str, value: Any, least: int = 1) -> int:
     """Return a whole number.
 
     Raises
@@ -57,7 +57,7 @@ def integer(call: str, name: str, given: Any, least: int = 1) -> int:
     """
     must = f"be a whole number, at least {least}"
     return int(
-        number(call, name, given, must, lambda n: math.isfinite(n) and n == int(n) and n >= least)
+        number(call, name, value, must, lambda n: math.isfinite(n) and n == int(n) and n >= least)
     )
 
 
@@ -78,21 +78,21 @@ def flag(call: str, name: str, given: Any) -> bool:
     return bool(given)
 
 
-def name_or(given: Any, default: str) -> str:
+def name_or(name: Any, default: str) -> str:
     """Return the name that the user gives to a body or term, or the default where there is none.
 
     Raises
     ------
     ParameterError : it is no text.
     """
-    if given is None:
+    if name is None:
         return default
-    return printable("the name of a body or term", given) or default
+    return printable("the name of a body or term", name) or default
 
 
-def positive(call: str, name: str, given: Any) -> float:
+def positive(call: str, name: str, argument: Any) -> float:
     """Return a finite positive number."""
-    value = number(call, name, given)
+    value = number(call, name, argument)
     return number(call, name, value, "be positive", lambda x: x >= 1e-300)
 
 
@@ -120,14 +120,14 @@ def length(what: str, given: Any) -> float:
 MAX_STEPS = 1e9  # steps: more is a slip of the keyboard
 
 
-def step(call: str, given: Any, now: float, to: float) -> float:
+def step(call: str, value: Any, now: float, to: float) -> float:
     """Return the length of steps from the time `now` to `to`.
 
     Raises
     ------
     ParameterError : it is no positive number, or leads nowhere.
     """
-    length = positive(call, "step", given)
+    length = positive(call, "step", value)
     if now + length == now or abs(to - now) > MAX_STEPS * length:
         raise ParameterError(
             f"{call}(step={length:g}): from {now:g} to {to:g} that is more than {MAX_STEPS:g} "
@@ -170,39 +170,39 @@ def printable(what: str, given: Any) -> str:
     return str(given)
 
 
-def path(call: str, given: Any) -> Path:
+def path(call: str, value: Any) -> Path:
     """Return the path of a file.
 
     Raises
     ------
     ParameterError
     """
-    if not isinstance(given, str | PathLike) or isinstance(given, bytes) or not str(given):
+    if not isinstance(value, str | PathLike) or isinstance(value, bytes) or not str(value):
         raise ParameterError(
-            f'{call}({label(given)}): give the path of a file, "results/run.h5"',
+            f'{call}({label(value)}): give the path of a file, "results/run.h5"',
             asked="path",
-            given=given,
+            given=value,
         )
-    found = Path(given)
-    if "\0" in str(found):
+    file = Path(value)
+    if "\0" in str(file):
         raise ParameterError(
-            f"{call}({label(str(found))}): a path cannot have the character NUL",
+            f"{call}({label(str(file))}): a path cannot have the character NUL",
             asked="path",
-            given=str(found),
+            given=str(file),
         )
-    if long := [part for part in found.parts if len(fsencode(part)) > LONGEST]:
+    if long := [part for part in file.parts if len(fsencode(part)) > LONGEST]:
         raise ParameterError(
-            f"{call}({label(str(found))}): the name {label(long[0], 24)} has "
+            f"{call}({label(str(file))}): the name {label(long[0], 24)} has "
             f"{len(fsencode(long[0]))} bytes; give names of at most {LONGEST}",
             asked="path",
-            given=str(found),
+            given=str(file),
         )
-    return found
+    return file
 
 
-def among(given: Any, words: Iterable[str]) -> bool:
+def among(value: Any, words: Iterable[str]) -> bool:
     """Tell whether something, of whatever type, is one of some words."""
-    return isinstance(given, str) and given in words
+    return isinstance(value, str) and value in words
 
 
 def one_of(what: str, given: Any, possible: Iterable[str]) -> str:
@@ -242,19 +242,19 @@ def instance(what: str, given: Any, kind: type[T], remedy: str) -> T:
     return given
 
 
-def function(what: str, given: Any) -> Callable[..., Any]:
+def function(what: str, value: Any) -> Callable[..., Any]:
     """Return a function.
 
     Raises
     ------
     ParameterError
     """
-    if not callable(given) or isinstance(given, type):
+    if not callable(value) or isinstance(value, type):
         raise ParameterError(
-            f"{what} is {label(given)}: give a function", asked=argument(what), given=given
+            f"{what} is {label(value)}: give a function", asked=argument(what), given=value
         )
-    made: Callable[..., Any] = given
-    return made
+    checked: Callable[..., Any] = value
+    return checked
 
 
 def options(what: str, given: Any) -> dict[str, str | float | bool | None]:
@@ -282,16 +282,16 @@ def chosen_dofs(name: str, dofs: str | Sequence[str], possible: Sequence[str]) -
     ------
     ParameterError : one is not possible.
     """
-    asked = [dofs] if isinstance(dofs, str) else dofs
-    if not isinstance(asked, list | tuple) or not all(isinstance(dof, str) for dof in asked):
+    names = [dofs] if isinstance(dofs, str) else dofs
+    if not isinstance(names, list | tuple) or not all(isinstance(dof, str) for dof in names):
         raise ParameterError(
             f"{name}: dofs is {label(dofs)}: give one of {', '.join(possible)}, or a list of these",
             asked="dofs",
             given=dofs,
             possible=possible,
         )
-    asked = list(asked)
-    for dof in asked:
+    names = list(names)
+    for dof in names:
         if dof not in possible:
             raise ParameterError(
                 f"{name}: dofs {dof!r} is not one of {', '.join(possible)}."
@@ -300,4 +300,4 @@ def chosen_dofs(name: str, dofs: str | Sequence[str], possible: Sequence[str]) -
                 given=dof,
                 possible=possible,
             )
-    return asked
+    return names

@@ -66,30 +66,30 @@ def _reached(functions: Iterable[Any]) -> dict[int, Any] | None:
     return known
 
 
-def _may_read(found: Any) -> bool:
+def _may_read(thing: Any) -> bool:
     """Tell whether an object is one of this package, or refers to something unseen."""
-    own = _package(type(found)) == "symancf" and not isinstance(found, OWN)
-    return own or isinstance(found, weakref.ref)
+    own = _package(type(thing)) == "symancf" and not isinstance(thing, OWN)
+    return own or isinstance(thing, weakref.ref)
 
 
-def _package(found: Any) -> str:
+def _package(thing: Any) -> str:
     """Return the package of a function or class."""
-    return str(getattr(found, "__module__", None)).partition(".")[0]
+    return str(getattr(thing, "__module__", None)).partition(".")[0]
 
 
-def _referents(found: Any) -> list[Any]:
+def _referents(thing: Any) -> list[Any]:
     """Return what an object refers to; what libraries refer to is left out."""
-    if isinstance(found, OWN):
-        return [found.value]
-    if isinstance(found, np.ndarray):
-        return [found.base, *(found.flat if found.dtype.hasobject else ())]
-    if isinstance(found, FunctionType):
-        cells = [cell for cell in found.__closure__ or ()]
-        own = [*cells, found.__defaults__, found.__kwdefaults__, vars(found)]
-        return own if _package(found) in _LIBRARIES else own + _named(found)
-    if isinstance(found, type) and _package(found) in _LIBRARIES:
+    if isinstance(thing, OWN):
+        return [thing.value]
+    if isinstance(thing, np.ndarray):
+        return [thing.base, *(thing.flat if thing.dtype.hasobject else ())]
+    if isinstance(thing, FunctionType):
+        cells = [cell for cell in thing.__closure__ or ()]
+        own = [*cells, thing.__defaults__, thing.__kwdefaults__, vars(thing)]
+        return own if _package(thing) in _LIBRARIES else own + _named(thing)
+    if isinstance(thing, type) and _package(thing) in _LIBRARIES:
         return []
-    return gc.get_referents(found)
+    return gc.get_referents(thing)
 
 
 def _named(function: FunctionType) -> list[Any]:

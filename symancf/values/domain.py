@@ -86,9 +86,9 @@ def catalogue(law: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
             name = f"energies.{law.__name__}"
             advise(f"{name} called with quantities", f"{name}() for the law, {name}()(...)")
             return law(*arguments, **keywords)
-        return made
+        return returned
 
-    made = Returned(law, make, (), {})
+    returned = Returned(law, make, (), {})
     make.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
     MAKERS.add(make)
     return make
@@ -195,7 +195,7 @@ def between(low: float, high: float, why: str = "") -> Domain:
     return Domain(low, high, why=why)
 
 
-def domains(**given: Domain) -> Callable[[Function], Function]:
+def domains(**values: Domain) -> Callable[[Function], Function]:
     """Declare the values that the parameters of an energy may have; a decorator.
 
     Examples
@@ -205,15 +205,15 @@ def domains(**given: Domain) -> Callable[[Function], Function]:
     """
 
     def declare(energy: Function) -> Function:
-        return marked(energy, domains={**domains_of(energy), **given})
+        return marked(energy, domains={**domains_of(energy), **values})
 
     return declare
 
 
 def domains_of(energy: Function) -> Mapping[str, Domain]:
     """Return the domains that an energy declares."""
-    found: Mapping[str, Domain] = getattr(energy, "domains", {})
-    return found
+    declared_domains: Mapping[str, Domain] = getattr(energy, "domains", {})
+    return declared_domains
 
 
 def stressed_at_rest(energy: Function) -> Function:

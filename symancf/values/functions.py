@@ -42,12 +42,12 @@ def arguments_of(function: Callable[..., object]) -> Arguments:
     ------
     TypeError, ValueError : Python does not know them, as of a ufunc of NumPy.
     """
-    found = inspect.signature(function).parameters.values()
+    parameters = inspect.signature(function).parameters.values()
     return Arguments(
-        positional=tuple(a.name for a in found if a.kind < a.VAR_POSITIONAL),
-        keywords=tuple(a.name for a in found if a.kind is a.KEYWORD_ONLY),
-        defaults={a.name: a.default for a in found if a.default is not a.empty},
-        open={a.name: str(a) for a in found if a.kind in (a.VAR_POSITIONAL, a.VAR_KEYWORD)},
+        positional=tuple(a.name for a in parameters if a.kind < a.VAR_POSITIONAL),
+        keywords=tuple(a.name for a in parameters if a.kind is a.KEYWORD_ONLY),
+        defaults={a.name: a.default for a in parameters if a.default is not a.empty},
+        open={a.name: str(a) for a in parameters if a.kind in (a.VAR_POSITIONAL, a.VAR_KEYWORD)},
     )
 
 

@@ -65,18 +65,18 @@ class Motion:
         self.displacement, self.gradient = displacement, gradient
         self.turns = callable(gradient)
         self._turns = of_place(gradient)
-        given = np.zeros(3) if displacement is None else displacement
-        self._moves = of_place(given)
+        value = np.zeros(3) if displacement is None else displacement
+        self._moves = of_place(value)
         if self._moves is None:
-            self._components = components(f"{name}: displacement", given, axes)
+            self._components = components(f"{name}: displacement", value, axes)
         if gradient is not None and not callable(gradient):
             self.gradient = self._matrix(gradient)
 
     @property
     def changes(self) -> bool:
         """Whether it may change while time goes on."""
-        given = (self.displacement, self.gradient)
-        return any(depends_on_time(cast("Value", part)) for part in given)
+        parts = (self.displacement, self.gradient)
+        return any(depends_on_time(cast("Value", part)) for part in parts)
 
     def u(self, X: Array, time: float) -> Array:
         """Return the displacements (n, 3) at X (n, 3)."""
@@ -107,13 +107,13 @@ class Motion:
 
     def G(self, X: Array, time: float) -> Array:
         """Return the displacement gradients (n, 3, 3) at X (n, 3)."""
-        shape, given = (len(X), 3, 3), self.gradient
-        if callable(given):
+        shape, gradient = (len(X), 3, 3), self.gradient
+        if callable(gradient):
             what = f"{self.name}: gradient"
             if self._turns is not None:
                 return self._turned(call_array(what, self._turns, shape, X, float(time)))
-            given = self._matrix(call(what, given, float(time)))
-        return np.broadcast_to(np.zeros(()) if given is None else np.asarray(given), shape)
+            gradient = self._matrix(call(what, gradient, float(time)))
+        return np.broadcast_to(np.zeros(()) if gradient is None else np.asarray(gradient), shape)
 
     def inverse(self, time: float) -> Array:
         """Return the inverse of 1 + G (3, 3), the same at all places.
@@ -134,11 +134,11 @@ class Motion:
     def _inverse(self, time: float) -> Array:
         return np.asarray(np.linalg.inv(np.eye(3) + self.G(np.zeros((1, 3)), time)[0]))
 
-    def _matrix(self, given: npt.ArrayLike) -> Array:
+    def _matrix(self, value: npt.ArrayLike) -> Array:
         what = f"{self.name}: the gradient du_a/dX_b must be a finite (3, 3) matrix"
         of = "R - 1 with the rotation R of the body, or a function of time that returns it"
         other = f", {of}" if self.rotation else ", or a function of time or of (X, time)"
-        return self._turned(matrix3(f"{what}{other}", given))
+        return self._turned(matrix3(f"{what}{other}", value))
 
     def _turned(self, G: Array) -> Array:
         """Return gradients (..., 3, 3) where a rigid body can follow them."""

@@ -162,10 +162,10 @@ def label(value: Any, most: int = 60) -> str:
     if callable(value) and not isinstance(value, Parameter):
         name = getattr(value, "__name__", type(value).__name__)
         return "a function" if name == "<lambda>" else f"{name}()"
-    said = short(value) if isinstance(value, sp.Basic) else repr(value)
-    if said == object.__repr__(value):
-        said = str(value)
-    text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(said.split()))  # as on other ranks
+    words = short(value) if isinstance(value, sp.Basic) else repr(value)
+    if words == object.__repr__(value):
+        words = str(value)
+    text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(words.split()))  # as on other ranks
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
@@ -207,13 +207,13 @@ def answers_cached() -> Iterator[None]:
 
 def cached_answer(function: object, time: float, answer: Callable[[], Array]) -> Array:
     """Return `answer()`, what a function gives at a time; made once within `answers_cached`."""
-    known = _ANSWERS.get()
-    if known is None:
+    answers = _ANSWERS.get()
+    if answers is None:
         return answer()
     key = id(function), time
-    if key not in known:
-        known[key] = answer()
-    return known[key]
+    if key not in answers:
+        answers[key] = answer()
+    return answers[key]
 
 
 def difference(what: str, value: Scalar) -> Scalar:
@@ -232,8 +232,8 @@ def difference(what: str, value: Scalar) -> Scalar:
         places = (0, 1, 2, 3, 4) if ahead else (-2, -1, 1, 2)
         weights = (-25.0, 48.0, -36.0, 16.0, -3.0) if ahead else (1.0, -8.0, 8.0, -1.0)
         f = [_finite(what, value, time + k * h, time) for k in places]
-        found = sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
-        return found, max(f) - min(f) > 1e-14 * max(map(abs, f))
+        derivative = sum(w * y for w, y in zip(weights, f, strict=True)) / (12.0 * h)
+        return derivative, max(f) - min(f) > 1e-14 * max(map(abs, f))
 
     def rate(time: float) -> float:
         h = 1e-4 * max(1.0, abs(time))
@@ -346,19 +346,19 @@ class Checked:
 _TIMES = ("t", "time")
 
 
-def _is_place(given: object, argument: str) -> bool:
+def _is_place(function: object, argument: str) -> bool:
     """Tell whether a function's only argument is a place, by its name.
 
     That of splines and other objects of SciPy is ``x``, too, where they are functions of time.
     """
-    while isinstance(given, functools.partial):
-        given = given.func
+    while isinstance(function, functools.partial):
+        function = function.func
     return argument == "X" or (
-        argument == "x" and (inspect.isfunction(given) or inspect.ismethod(given))
+        argument == "x" and (inspect.isfunction(function) or inspect.ismethod(function))
     )
 
 
-def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
+def of_place(function: object) -> Callable[..., npt.ArrayLike] | None:
     """Return a user's function of (X, time), or of X alone, as one of both; None if it is neither.
 
     One argument is the place where its name is ``X``, or ``x`` of a function written in Python;
@@ -368,53 +368,53 @@ def of_place(given: object) -> Callable[..., npt.ArrayLike] | None:
     ------
     ParameterError : the time has a default, or comes first.
     """
-    if not callable(given):
+    if not callable(function):
         return None
     try:
-        asked = arguments_of(given)
+        arguments = arguments_of(function)
     except (TypeError, ValueError, OverflowError):  # a ufunc, for example
         return None
-    required = [a for a in asked.positional if a not in asked.defaults]
-    if len(required) == 1 and _is_place(given, required[0]):
-        found = [name for name in asked.defaults if name in _TIMES]
-        if found and not isinstance(given, functools.partial):
+    required = [a for a in arguments.positional if a not in arguments.defaults]
+    if len(required) == 1 and _is_place(function, required[0]):
+        times = [name for name in arguments.defaults if name in _TIMES]
+        if times and not isinstance(function, functools.partial):
             raise ParameterError(
-                f"{label(given)} has a default for {found[0]}: for a function of the place and the "
-                f"time leave it out, (X, {found[0]}); of the place alone, take another name",
-                asked=found[0],
-                given=given,
+                f"{label(function)} has a default for {times[0]}: for a function of the place and "
+                f"the time leave it out, (X, {times[0]}); of the place alone, take another name",
+                asked=times[0],
+                given=function,
             )
-        return functools.wraps(given)(lambda X, time: given(X))
+        return functools.wraps(function)(lambda X, time: function(X))
     if len(required) == 2 and required[0] in _TIMES and required[1] in ("X", "x"):
         raise ParameterError(
-            f"{label(given)} takes the time first: write (X, {required[0]})",
+            f"{label(function)} takes the time first: write (X, {required[0]})",
             asked=required[0],
             given=tuple(required),
             possible=(("X", required[0]),),
         )
-    return given if len(required) == 2 else None
+    return function if len(required) == 2 else None
 
 
 #: Whether functions, those of methods, and other callables are of a place, by themselves.
 _OF_PLACE: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
-def _takes_place(given: Callable[..., Any]) -> bool:
+def _takes_place(value: Callable[..., Any]) -> bool:
     """Tell whether a function is one of a place; those of one definition are looked at once."""
-    if isinstance(given, np.ufunc):
+    if isinstance(value, np.ufunc):
         return False
-    function = getattr(given, "__func__", given)
-    own = inspect.isfunction(function) or hasattr(given, "__signature__")
-    if not (own or hasattr(given, "__wrapped__")):
-        function = type(given).__call__
-    known = function if inspect.isfunction(function) else given
+    function = getattr(value, "__func__", value)
+    own = inspect.isfunction(function) or hasattr(value, "__signature__")
+    if not (own or hasattr(value, "__wrapped__")):
+        function = type(value).__call__
+    known = function if inspect.isfunction(function) else value
     try:
-        found = _OF_PLACE.get(known)
-        if found is None:
-            found = _OF_PLACE[known] = of_place(given) is not None
+        answer = _OF_PLACE.get(known)
+        if answer is None:
+            answer = _OF_PLACE[known] = of_place(value) is not None
     except TypeError:  # it has no hash, or nothing refers to it weakly
-        return of_place(given) is not None
-    return found
+        return of_place(value) is not None
+    return answer
 
 
 def evaluate(name: str, value: Value | None, time: float) -> float:
@@ -435,8 +435,8 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
         given = value.to_base_units().magnitude
     elif callable(value):
         code = getattr(value, "__code__", None)  # looked at first: this is called often
-        named = code is None or code.co_varnames[:1] in (("X",), ("x",), ("self",))
-        if named and not isinstance(value, OWN) and _takes_place(value):
+        is_code = code is None or code.co_varnames[:1] in (("X",), ("x",), ("self",))
+        if is_code and not isinstance(value, OWN) and _takes_place(value):
             raise ParameterError(
                 f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
                 "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)",
@@ -451,9 +451,9 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
             raise TypeError("no number")
         number = float(cast("float", given))
     except (TypeError, ValueError, OverflowError) as error:
-        made = "" if given is value else f", which gave {label(given)}"
+        origin = "" if given is value else f", which gave {label(given)}"
         raise ParameterError(
-            f"{name} is {label(value)}{made}: give a number, a Parameter, or a function of time "
+            f"{name} is {label(value)}{origin}: give a number, a Parameter, or a function of time "
             "that returns a number",
             asked=argument(name),
             given=given,
@@ -538,35 +538,35 @@ def _three(name: str, function: Callable[[float], npt.ArrayLike], time: float) -
     return result
 
 
-def reals(given: Any, finite: bool = True) -> Array:
+def reals(values: Any, finite: bool = True) -> Array:
     """Return real numbers, finite ones, in an array of its own; (0,) where there is anything else.
 
     Texts, truth values and complex numbers are none, masked entries neither.
     """
     none = np.zeros(0)
     try:
-        found = np.array(given)
-        masked = isinstance(given, np.ma.MaskedArray) and bool(np.any(given.mask))
-        if found.dtype.kind not in "iufO" or masked:
+        array = np.array(values)
+        masked = isinstance(values, np.ma.MaskedArray) and bool(np.any(values.mask))
+        if array.dtype.kind not in "iufO" or masked:
             return none
-        if any(isinstance(x, str | bytes | bool) for x in found.flat if found.dtype.kind == "O"):
+        if any(isinstance(x, str | bytes | bool) for x in array.flat if array.dtype.kind == "O"):
             return none
-        numbers = found.astype(float)
+        numbers = array.astype(float)
     except (TypeError, ValueError, OverflowError):
         return none
     return numbers if not finite or np.isfinite(numbers).all() else none
 
 
-def is_empty(given: Any) -> bool:
+def is_empty(value: Any) -> bool:
     """Tell whether something is a list or an array of nothing."""
-    if isinstance(given, np.ndarray):
-        return given.size == 0
-    return isinstance(given, list | tuple) and not given
+    if isinstance(value, np.ndarray):
+        return value.size == 0
+    return isinstance(value, list | tuple) and not value
 
 
-def direction(given: Any) -> Array:
+def direction(values: Any) -> Array:
     """Return a unit vector along three numbers; (0,) where they are none or all zero."""
-    numbers = reals(given)
+    numbers = reals(values)
     if numbers.shape != (3,) or not numbers.any():
         return np.zeros(0)
     numbers = np.ldexp(numbers, -int(np.frexp(np.abs(numbers).max())[1]))  # squares are numbers

@@ -164,8 +164,8 @@ def require_places(what: str, asked: Signature, wanted: Sequence[str], where: st
     ------
     KinematicsError
     """
-    named = dict(zip(asked.quantities, wanted, strict=False))
-    called = Signature(asked.name, tuple(named.get(q, q) for q in asked.quantities), (), {})
+    by_name = dict(zip(asked.quantities, wanted, strict=False))
+    called = Signature(asked.name, tuple(by_name.get(q, q) for q in asked.quantities), (), {})
     require_quantities(what, called, wanted, where)
     for name in wanted[len(asked.quantities) :]:
         raise KinematicsError(
@@ -178,7 +178,7 @@ def require_places(what: str, asked: Signature, wanted: Sequence[str], where: st
 
 
 # ---- parameters ----------------------------------------------------------------------------------
-def require_free(what: str, names: Iterable[str], taken: Collection[str], where: str) -> None:
+def require_free(what: str, names: Iterable[str], reserved: Collection[str], where: str) -> None:
     """Check that no argument of a function has a name that means something else.
 
     Raises
@@ -186,7 +186,7 @@ def require_free(what: str, names: Iterable[str], taken: Collection[str], where:
     ParameterError
     """
     for name in names:
-        if name in taken:
+        if name in reserved:
             raise ParameterError(
                 f"{what} calls an argument {name!r}, which is the name of a quantity, symbol or "
                 f"argument of {where}: choose another name",
@@ -227,8 +227,8 @@ def require_parameters(
         if p not in given:
             hint = closest(p, spare).replace("Did you mean", "Is it what you gave as")
             if {"E", "nu"} <= {*spare}:
-                known = [f"{q} = {MODULI[q]}" for q in required if q in MODULI]
-                hint = f" Of E and nu these are {', '.join(known)}." if p in MODULI else hint
+                moduli = [f"{q} = {MODULI[q]}" for q in required if q in MODULI]
+                hint = f" Of E and nu these are {', '.join(moduli)}." if p in MODULI else hint
             raise ParameterError(
                 f"{what} needs the parameter {p!r}, which is not given. It takes: {listed}.{hint}",
                 asked=p,
@@ -264,11 +264,11 @@ def call_symbolic(
     function: Callable[..., Any],
     quantities: Iterable[object],
     parameters: Mapping[str, object],
-    asked: str = "",
+    argument: str = "",
 ) -> Any:
     """Call a user's function with symbols; say which one it was if it fails.
 
-    `asked` : the user's name for it, by default its own.
+    `argument` : the user's name for it, by default its own.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def call_symbolic(
     except SymancfError:
         raise
     except Exception as error:
-        raise failed(what, asked or name_of(function), error) from error
+        raise failed(what, argument or name_of(function), error) from error
 
 
 def as_expression(what: str, asked: str, given: object, must: str = "") -> sp.Basic:
@@ -303,14 +303,14 @@ def as_expression(what: str, asked: str, given: object, must: str = "") -> sp.Ba
         ) from error
 
 
-def require_shape(what: str, asked: str, given: object, like: object) -> None:
+def require_shape(what: str, asked: str, value: object, like: object) -> None:
     """Check that an expression has the shape of another one, () that of a scalar.
 
     Raises
     ------
     KinematicsError
     """
-    shape, wanted = (getattr(x, "shape", ()) for x in (given, like))
+    shape, wanted = (getattr(x, "shape", ()) for x in (value, like))
     if shape != wanted:
         raise KinematicsError(
             f"{what} has the shape {shape}: it must have the shape {wanted}",
@@ -324,7 +324,7 @@ def scalar(
     what: str,
     asked: str,
     given: object,
-    known: Collection[sp.Symbol],
+    symbols: Collection[sp.Symbol],
     *,
     also: tuple[type, ...] = (),
     must: str = "",
@@ -346,9 +346,9 @@ def scalar(
     w = as_expression(what, asked, given, must)
     if not isinstance(w, sp.Expr) or isinstance(w, sp.MatrixExpr):
         shape = getattr(w, "shape", None)
-        shown = label(given) if shape is None else f"a matrix of shape {shape}"
+        text = label(given) if shape is None else f"a matrix of shape {shape}"
         raise KinematicsError(
-            f"{what} is {shown}: {must or 'give a scalar'}",
+            f"{what} is {text}: {must or 'give a scalar'}",
             asked=asked,
             given=label(given) if shape is None else shape,
         )
@@ -364,14 +364,14 @@ def scalar(
         raise failed(what, asked, error) from error
     if stands := uncompilable(w, also):
         raise CompileError(f"{what} cannot be compiled: {stands[1]}", asked=asked, given=stands[0])
-    foreign = sorted(s.name for s in w.free_symbols - {*known})
+    foreign = sorted(s.name for s in w.free_symbols - {*symbols})
     if foreign:
         raise KinematicsError(
             f"{what} contains the symbol {foreign[0]!r}, which is neither a quantity nor a "
             "parameter of the function: add it to the arguments.",
             asked=foreign[0],
             given=short(w),
-            possible=sorted({s.name for s in known}),
+            possible=sorted({s.name for s in symbols}),
         )
     return w
 

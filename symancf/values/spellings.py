@@ -107,12 +107,12 @@ def advise(former: str, write: str) -> None:
     )
 
 
-def present_value(call: str, name: str, given: Value) -> Value:
+def present_value(call: str, name: str, value: Value) -> Value:
     """Return the value of an argument, by its present name where a former one is given."""
-    present = VALUES[call][name].get(given) if isinstance(given, str) else None
+    present = VALUES[call][name].get(value) if isinstance(value, str) else None
     if present is None:
-        return given
-    advise(f"{call}({name}={given!r})", f"{name}={present!r}")
+        return value
+    advise(f"{call}({name}={value!r})", f"{name}={present!r}")
     return cast("Value", present)
 
 

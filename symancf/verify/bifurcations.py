@@ -56,9 +56,9 @@ def numbers(history: History, what: str, wanted: Any, tolerance: float) -> Itera
 
     `wanted` are pairs of a value of the parameter and a number of eigenvalues.
     """
-    found = history.bifurcations
-    yield Number(f"bifurcations: {what}", len(found), len(wanted), 0.0)
-    for mode, (point, (value, crossing)) in enumerate(zip(found, wanted, strict=False), 1):
+    places = history.bifurcations
+    yield Number(f"bifurcations: {what}", len(places), len(wanted), 0.0)
+    for mode, (point, (value, crossing)) in enumerate(zip(places, wanted, strict=False), 1):
         yield Number(f"P, {mode}: {what}", point.parameter, value, tolerance)
         yield Number(f"eigenvalues, {mode}: {what}", float(point.eigenvalues), crossing, 0.0)
 
@@ -73,13 +73,13 @@ def column(ends: str, EA: float, *, plane: bool) -> tuple[StaticProblem, Paramet
     """Return a column of length 1 and EI = 1 under a thrust P."""
     mesh, P = Mesh.box((1.0,), (32,), name="column"), Parameter("P")
     beam = Body(mesh["body"], ancf_cable, cable(), name="column", EA=EA, EI=1.0)
-    held = {
+    supports = {
         "clamped-free": [fix(beam["x0"])],
         "pinned": [fix(beam["x0"], "position"), fix(beam["x1"], ["y", "z"])],
         "clamped": [fix(beam["x0"]), fix(beam["x1"], ["y", "z", "slope.y", "slope.z"])],
     }[ends]
     thrust = force(beam["x1"], (lambda t: -P.value, 0.0, 0.0))
-    system = System(beam, terms=[*held, *([planar(beam)] if plane else []), thrust])
+    system = System(beam, terms=[*supports, *([planar(beam)] if plane else []), thrust])
     return StaticProblem(system), P
 
 
@@ -121,8 +121,8 @@ def elastica() -> Iterator[Number]:
     middle = beam.at((0.5, 0.0, 0.0))
     moved = fix(beam["x1"], ["x", "y"], displacement=(lambda t: -shorter.value, 0.0, 0.0))
     aside = force(middle, (0.0, lambda t: push.value, 0.0))
-    held = [fix(beam["x0"], "position"), moved, planar(beam)]
-    system = System(beam, terms=[*held, aside])
+    supports = [fix(beam["x0"], "position"), moved, planar(beam)]
+    system = System(beam, terms=[*supports, aside])
     problem = StaticProblem(system, options=TIGHT)
     problem.solve()
     problem.follow(shorter, to=0.05, step=0.01)
@@ -186,9 +186,9 @@ def portal(feet: str, EA: float) -> tuple[StaticProblem, Parameter]:
     P, corners, ground = Parameter("P"), [(0.0, 1.0), (1.0, 1.0)], Ground()
     base = [(0.0, 0.0), (1.0, 0.0)]
     knees = [PlanarBody(position=at, name=f"knee {k}") for k, at in enumerate(corners)]
-    given: dict[str, Any] = {"EA": EA, "EI": 1.0}
-    columns = [straight(base[k], corners[k], 8, f"column {k}", **given) for k in (0, 1)]
-    top = straight(corners[0], corners[1], 8, "top", **given)
+    values: dict[str, Any] = {"EA": EA, "EI": 1.0}
+    columns = [straight(base[k], corners[k], 8, f"column {k}", **values) for k in (0, 1)]
+    top = straight(corners[0], corners[1], 8, "top", **values)
     terms: list[Any] = [planar(part) for part in (*columns, top)]
     for k, (part, knee) in enumerate(zip(columns, knees, strict=True)):
         at = (*corners[k], 0.0)
@@ -235,17 +235,17 @@ def plate() -> Iterator[Number]:
     """Simply supported square plate pressed along one direction, thin plates."""
     thickness, E, nu = 1e-3, 1.0e9, 0.3
     D = E * thickness**3 / (12.0 * (1.0 - nu**2))
-    load, found = 4.0 * math.pi**2 * D, []
+    load, loads = 4.0 * math.pi**2 * D, []
     for cells in (4, 8, 16):
         mesh, N = Mesh.box((1.0, 1.0), (cells, cells)), Parameter("N")
         skin = Body(mesh["body"], ancf_thin_plate, kirchhoff(), E=E, nu=nu, thickness=thickness)
         edges = [skin[name] for name in ("x0", "x1", "y0", "y1")]
-        held = [fix(edge, "z", name=f"edge {k}") for k, edge in enumerate(edges)]
-        held += [fix(edges[0], "x"), fix(skin.at((0.0, 0.0, 0.0)), "y")]
+        supports = [fix(edge, "z", name=f"edge {k}") for k, edge in enumerate(edges)]
+        supports += [fix(edges[0], "x"), fix(skin.at((0.0, 0.0, 0.0)), "y")]
         press = traction(edges[1], (lambda t, N=N: -N.value, 0.0, 0.0))
-        problem = StaticProblem(System(skin, terms=[*held, press]))
+        problem = StaticProblem(System(skin, terms=[*supports, press]))
         history = followed(problem, N, to=1.3 * load, step=0.5 * load)
         yield from numbers(history, f"{cells} x {cells} cells", [(load, 1)], 1.4 / cells**2)
-        found += [point.parameter for point in history.bifurcations]
-    yield Number("N, extrapolated", (4.0 * found[-1] - found[-2]) / 3.0, load, 1e-3)
-    yield Number("order", order([abs(load - value) for value in found]), 2.0, 0.15, 1.0)
+        loads += [point.parameter for point in history.bifurcations]
+    yield Number("N, extrapolated", (4.0 * loads[-1] - loads[-2]) / 3.0, load, 1e-3)
+    yield Number("order", order([abs(load - value) for value in loads]), 2.0, 0.15, 1.0)

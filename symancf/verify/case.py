@@ -107,11 +107,11 @@ class Case:
         warnings.filterwarnings("ignore", message="body .* locks in bending")  # it shall
 
         def numbers() -> Iterator[Number]:
-            for found in self.function():
-                if isinstance(found, Number):
-                    yield found
+            for number in self.function():
+                if isinstance(number, Number):
+                    yield number
                 elif curves is not None:
-                    curves.append(found)
+                    curves.append(number)
 
         try:
             results.extend(self._compared(number) for number in islice(numbers(), most))

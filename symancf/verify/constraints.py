@@ -76,8 +76,8 @@ def tied() -> Iterator[Number]:
         system = System(a, b, terms=[root, tie, force(b["tip"], load)])
         StaticProblem(system, options=TIGHT).solve()
         u = system.displacement(b.at((LENGTH, WIDTH / 2, 0.0)))[0]
-        whole = Mesh.box((LENGTH, WIDTH), (8, left))
-        piece = Body(whole["body"], element, energy, name="piece", **PLATE)
+        one_mesh = Mesh.box((LENGTH, WIDTH), (8, left))
+        piece = Body(one_mesh["body"], element, energy, name="piece", **PLATE)
         alone = System(piece, terms=[fix(piece["x0"]), force(piece["x1"], load)])
         StaticProblem(alone, options=TIGHT).solve()
         exact = alone.displacement(piece.at((LENGTH, WIDTH / 2, 0.0)))[0]

@@ -84,10 +84,10 @@ def patch() -> Iterator[Number]:
         below = 3 if one in (hex27, wedge15) else 4
         low = brick("low", (1.0, 1.0, 0.5), (below, below, 2), element=one)
         high = brick("high", (1.0, 1.0, 0.5), (*cells, 2), (0.0, 0.0, 0.5), element=other)
-        held = [fix(body[f"{axis}0"], axis) for body in (low, high) for axis in "xy"]
+        supports = [fix(body[f"{axis}0"], axis) for body in (low, high) for axis in "xy"]
         between = Contact(low["z1"], high["z0"])
         load = traction(high["z1"], (0.0, 0.0, P))
-        system = System(low, high, terms=[*held, fix(low["z0"], "z"), load, between])
+        system = System(low, high, terms=[*supports, fix(low["z0"], "z"), load, between])
         StaticProblem(system, options=TIGHT).solve()
         error = []
         for body in (low, high):
@@ -131,12 +131,12 @@ def pressed_and_moved(
     low = brick("low", (1.0, 1.0, 0.5), (4, 3, 2))
     if target == "sphere":
         ball = Ball(2.0, (0.5, 0.5, 2.5), displacement=moved)
-        bodies, on, held = [low], Contact(low["z1"], ball, mu=mu), [fix(low["z0"])]
+        bodies, on, supports = [low], Contact(low["z1"], ball, mu=mu), [fix(low["z0"])]
     else:
         high = brick("high", (0.7, 0.7, 0.4), (3, 3, 2), (0.13, 0.17, 0.5))
         bodies, on = [low, high], Contact(low["z1"], high["z0"], mu=mu, penetration=1.0)
-        held = [fix(low["z0"]), fix(high["z1"], displacement=moved)]
-    system = System(*bodies, terms=[*held, on])
+        supports = [fix(low["z0"]), fix(high["z1"], displacement=moved)]
+    system = System(*bodies, terms=[*supports, on])
     problem = StaticProblem(system, options={"snes_rtol": 1e-14})
     problem.solve(to=1.0)
     seen: list[tuple[int, float, tuple[int, int, int]]] = []
@@ -161,30 +161,33 @@ def ironed(steps: int) -> tuple[Array, list[int], tuple[float, float, float]]:
     def drawn(t: float) -> tuple[float, float, float]:
         return -0.6 * max(0.0, t - 1.0), 0.0, -0.1 * min(t, 1.0)
 
-    held = fix(body["z1"], displacement=drawn)
+    support = fix(body["z1"], displacement=drawn)
     drum = Cylinder(0.3, (0.3, 0.0, -0.3), axis=(0.0, 1.0, 0.0))
     on = Contact(body["z0"], drum, mu=0.4, stiffness=200.0)
-    system = System(body, terms=[held, fix(body["body"], "y"), on])
+    system = System(body, terms=[support, fix(body["body"], "y"), on])
     problem = StaticProblem(system)
     problem.solve(to=1.0)
-    stored, lost = sum(system.energies().values()), on.dissipated(system)
-    problem.record("force", lambda: held.reaction(system).force)
+    stored, dissipated = sum(system.energies().values()), on.dissipated(system)
+    problem.record("force", lambda: support.reaction(system).force)
     first = len(problem.history.steps)
     run = problem.solve(to=2.0, step=1.0 / steps)
-    F, taken = run["force"], run.steps[first:]
-    x = np.array([0.0] + [drawn(step.time)[0] for step in taken])
+    F, steps_taken = run["force"], run.steps[first:]
+    x = np.array([0.0] + [drawn(step.time)[0] for step in steps_taken])
     work = float(np.sum((F[1:, 0] + F[:-1, 0]) / 2.0 * np.diff(x[-len(F) :])))
-    stored, lost = sum(system.energies().values()) - stored, on.dissipated(system) - lost
-    return F[-1], [step.iterations for step in taken], (work, stored, lost)
+    stored, dissipated = (
+        sum(system.energies().values()) - stored,
+        on.dissipated(system) - dissipated,
+    )
+    return F[-1], [step.iterations for step in steps_taken], (work, stored, dissipated)
 
 
 @case("F09_ironing", "the same in steps of other lengths; work = stored + dissipated")
 def ironing() -> Iterator[Number]:
     """A soft block is pressed on a rigid drum and drawn over it, mu = 0.4, in 1 to 32 steps."""
-    fine, iterations, (work, stored, lost) = ironed(32)
+    fine, iterations, (work, stored, dissipated) = ironed(32)
     mean = sum(iterations) / 32.0
     yield Number("iterations per step over 8, or 1, in 32 steps", max(mean / 8.0, 1.0), 1.0, 1e-9)
-    yield Number("stored and dissipated over the work", (stored + lost) / work, 1.0, 5e-3)
+    yield Number("stored and dissipated over the work", (stored + dissipated) / work, 1.0, 5e-3)
     for steps in (1, 8):
         coarse, _, _ = ironed(steps)
         for axis, a in (("x", 0), ("z", 2)):
@@ -211,9 +214,9 @@ def dragged(mu: float, steps: int, cells: int = 9) -> tuple[Array, list[int]]:
         return 1.3 * max(0.0, t - 1.0), 0.0, -0.05 * min(t, 1.0)
 
     pull = fix(block["z1"], displacement=drawn)
-    held = [fix(body["body"], "y") for body in (ground, block)]
+    supports = [fix(body["body"], "y") for body in (ground, block)]
     on = Contact(ground["z1"], block["z0"], mu=mu)
-    system = System(ground, block, terms=[*held, fix(ground["z0"], ["x", "z"]), pull, on])
+    system = System(ground, block, terms=[*supports, fix(ground["z0"], ["x", "z"]), pull, on])
     problem = StaticProblem(system)
     problem.solve(to=1.0)
     first = len(problem.history.steps)
@@ -224,8 +227,8 @@ def dragged(mu: float, steps: int, cells: int = 9) -> tuple[Array, list[int]]:
 @case("F17_dragging", "iterations; the same with a coarser block, and in more steps", 1)
 def dragging() -> Iterator[Number]:
     """A soft block with sharp edges is drawn over a soft bump, its bottom alone as a side."""
-    force, taken = dragged(0.3, 32)
-    mean = sum(taken) / 32.0
+    force, steps_taken = dragged(0.3, 32)
+    mean = sum(steps_taken) / 32.0
     yield Number("iterations per step over 10, or 1, mu = 0.3", max(mean / 10.0, 1.0), 1.0, 1e-9)
     (_, without), (coarser, _), (same, _) = dragged(0.0, 32), dragged(0.3, 32, 7), dragged(0.3, 64)
     mean = sum(without) / 32.0
@@ -259,7 +262,7 @@ def gripped(turn: float) -> tuple[Array, float]:
         return u
 
     grip = np.array([1e-4, 0.0, -5e-4])
-    held = [
+    supports = [
         fix(lower["z0"], displacement=carried(-grip)),
         fix(upper["z1"], displacement=carried(grip)),
     ]
@@ -267,24 +270,24 @@ def gripped(turn: float) -> tuple[Array, float]:
         Contact(lower["z1"], block["z0"], mu=0.5),
         Contact(block["z1"], upper["z0"], mu=0.5),
     ]
-    system = System(*parts, terms=[*held, *touching])
+    system = System(*parts, terms=[*supports, *touching])
     problem = StaticProblem(system, options=TIGHT)
     problem.solve(to=1.0, step=0.5)
     problem.solve(to=2.0, step=0.25)
     c, s = math.cos(turn), math.sin(turn)
     R = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-    return held[1].reaction(system).force @ R, sum(on.dissipated(system) for on in touching)
+    return supports[1].reaction(system).force @ R, sum(on.dissipated(system) for on in touching)
 
 
 @case("F10_carried", "a rigid motion of all partners changes nothing")
 def carried_away() -> Iterator[Number]:
     """A block held by friction between soft jaws is carried by 70 mm and turned by 90 degrees."""
-    rest, lost = gripped(0.0)
+    rest, dissipated = gripped(0.0)
     moved, more = gripped(math.pi / 2.0)
     size = float(np.linalg.norm(rest))
     for axis, a in (("along", 0), ("across", 2)):
         yield Number(f"force {axis} the jaws [N]", moved[a], rest[a], 1e-6, size)
-    yield Number("dissipated on the way [J]", more - lost, 0.0, 1e-10, size * 1e-3)
+    yield Number("dissipated on the way [J]", more - dissipated, 0.0, 1e-10, size * 1e-3)
 
 
 def struck(two: bool, courant: float = 1.0) -> tuple[float, float, float, float]:

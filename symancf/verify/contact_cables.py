@@ -69,11 +69,11 @@ def pulled(n: int, mu: float, T: float = 10.0, R: float = 0.1) -> tuple[float, f
     def drawn(t: float) -> tuple[float, float, float]:
         return 0.0, 0.0, -stretch * max(0.0, t - 1.0)
 
-    held = fix(body["x1"], "position", displacement=drawn)
-    system = System(body, terms=[flat, load, held, on])
+    support = fix(body["x1"], "position", displacement=drawn)
+    system = System(body, terms=[flat, load, support, on])
     problem = StaticProblem(system)
     problem.solve(to=2.0, step=0.25)
-    far = -float(held.reaction(system).force[2])
+    far = -float(support.reaction(system).force[2])
     return (
         far / T,
         float(np.linalg.norm(on.force(system))) / T,
@@ -131,6 +131,6 @@ def pressed_ring() -> Iterator[Number]:
     for k, F in enumerate(heights, 1):
         problem.solve(to=float(k), step=0.25)
         _, width, _ = ring(F)
-        found = -2.0 * float(on.force(system)[1])
-        yield Number(f"force at the height of F = {F:g}", found, F, 1e-3)
+        force_found = -2.0 * float(on.force(system)[1])
+        yield Number(f"force at the height of F = {F:g}", force_found, F, 1e-3)
         yield Number(f"width/2R at F = {F:g}", system.position(body["x1"])[0, 0], width, 1e-4)

@@ -107,9 +107,9 @@ def half_space(
         rise = np.array([0.0, 0.0, hertz.approach])
         return np.asarray(t * (boussinesq(X * turned, hertz.P, hertz.E, hertz.nu) + rise) * turned)
 
-    held = [fix(body["x0"], "x"), fix(body["y0"], "y")]
+    supports = [fix(body["x0"], "x"), fix(body["y0"], "y")]
     far = ("x1", "y1", "z0" if up > 0.0 else "z1")
-    return body, [*held, *(fix(body[side], displacement=outer) for side in far)]
+    return body, [*supports, *(fix(body[side], displacement=outer) for side in far)]
 
 
 def strip(hertz: CylinderContact, fine: int, reach: float = 12.0) -> tuple[Body, list[Support]]:
@@ -133,8 +133,8 @@ def strip(hertz: CylinderContact, fine: int, reach: float = 12.0) -> tuple[Body,
         up = hertz.approach(deepest)
         return np.asarray(t * np.stack([u[:, 0], 0.0 * u[:, 0], u[:, 1] + up], axis=1))
 
-    held = [fix(body[side], "y") for side in ("y0", "y1")]
-    return body, [*held, *(fix(body[s], ["x", "z"], outer) for s in ("x0", "x1", "z0"))]
+    supports = [fix(body[side], "y") for side in ("y0", "y1")]
+    return body, [*supports, *(fix(body[s], ["x", "z"], outer) for s in ("x0", "x1", "z0"))]
 
 
 def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
@@ -145,8 +145,8 @@ def at_points(system: System, contact: Contact) -> tuple[Array, Array]:
     own = configuration.binding(each)
     mine = own.entities.owned
     force = own.weights(configuration)[:, None] * own.here(configuration, each.touch.force)
-    found = (own.positions(configuration, 0)[mine], force[mine])
-    x, f = (np.concatenate(system.comm.allgather(values)) for values in found)
+    own_points = (own.positions(configuration, 0)[mine], force[mine])
+    x, f = (np.concatenate(system.comm.allgather(values)) for values in own_points)
     return x, f
 
 
@@ -165,10 +165,10 @@ def hertz_sphere() -> Iterator[Number]:
 def hertz_pair() -> Iterator[Number]:
     """Two equal elastic bodies with round surfaces, non-matching cells: facets on facets."""
     hertz = SphereContact(1e6, 0.3, 0.02, 0.003616)
-    low, held = half_space(hertz, 6, crown=1.0 / hertz.R)
+    low, supports = half_space(hertz, 6, crown=1.0 / hertz.R)
     high, hung = half_space(hertz, 5, crown=1.0 / hertz.R, up=-1.0)
     on = Contact(low["z1"], high["z0"])
-    system = System(low, high, terms=[*held, *hung, on])
+    system = System(low, high, terms=[*supports, *hung, on])
     StaticProblem(system).solve()
     yield Number("force at the approach of Hertz", -4.0 * on.force(system)[2], hertz.P, 0.015)
     middle = []
@@ -187,9 +187,9 @@ def steel_sphere() -> Iterator[Number]:
 def _indented(
     hertz: SphereContact, name: str, tolerance: float, fine: int = 7, element: Element = hex8_plain
 ) -> Iterator[Number]:
-    body, held = half_space(hertz, fine, element=element)
+    body, supports = half_space(hertz, fine, element=element)
     on = Contact(body["z1"], Ball(hertz.R, (0.0, 0.0, hertz.R)))
-    system = System(body, terms=[*held, on])
+    system = System(body, terms=[*supports, on])
     StaticProblem(system).solve()
     x, force = at_points(system, on)
     P = -float(force[:, 2].sum())
@@ -218,8 +218,8 @@ def hertz_impact_of_ball() -> Iterator[Number]:
     )
     on = Contact(ground["z1"], ball)
     far = [fix(ground[side]) for side in ("x1", "y1", "z0")]
-    held = [fix(ground["x0"], "x"), fix(ground["y0"], "y"), *far]
-    system = System(ground, ball, terms=[*held, on])
+    supports = [fix(ground["x0"], "x"), fix(ground["y0"], "y"), *far]
+    system = System(ground, ball, terms=[*supports, on])
     problem = DynamicProblem(system)
     problem.record("force", lambda: 4.0 * on.force(system, on=ball)[2])
     problem.record("depth", lambda: R - ball.position(system)[2])
@@ -237,9 +237,9 @@ def hertz_impact_of_ball() -> Iterator[Number]:
 def hertz_line() -> Iterator[Number]:
     """A cylinder on elastic ground, and pushed along it: force, width, stick and slip."""
     for hertz in (CylinderContact(1e6, 0.3, 0.02, 20.0), CylinderContact(1e6, 0.3, 0.02, 0.2)):
-        body, held = strip(hertz, 8)
+        body, supports = strip(hertz, 8)
         on = Contact(body["z1"], Cylinder(hertz.R, (0.0, 0.0, hertz.R), axis=(0.0, 1.0, 0.0)))
-        system = System(body, terms=[*held, on])
+        system = System(body, terms=[*supports, on])
         StaticProblem(system).solve()
         x, force = at_points(system, on)
         P = -float(force[:, 2].sum())
@@ -251,14 +251,14 @@ def hertz_line() -> Iterator[Number]:
         yield Number(f"half-width of the contact: a/R = {hertz.a / hertz.R:.2g}", a, hertz.a, 0.01)
     # without Poisson's ratio near 1/2 normal and tangential forces are coupled, unlike Cattaneo's
     hertz, mu, way = CylinderContact(1e6, 0.495, 0.02, 0.2), 0.4, Parameter("way", 0.0)
-    body, held = strip(hertz, 8)
+    body, supports = strip(hertz, 8)
 
     def moved(t: float) -> tuple[float, float, float]:
         return way.value, 0.0, 0.0
 
     drum = Cylinder(hertz.R, (0.0, 0.0, hertz.R), axis=(0.0, 1.0, 0.0), displacement=moved)
     on = Contact(body["z1"], drum, mu=mu)
-    system = System(body, terms=[*held, on])
+    system = System(body, terms=[*supports, on])
     problem = StaticProblem(system)
     problem.solve()
     for k in (2.0, 3.0, 4.0):
@@ -268,14 +268,14 @@ def hertz_line() -> Iterator[Number]:
         N, Q = -force[:, 2], force[:, 0]
         share = float(Q.sum() / (mu * N.sum()))
         # q = mu (p(a) - c/a p(c)), (c/a)^2 = 1 - share: moments and the value in the middle
-        found = float(Q @ x[:, 0] ** 2 / (mu * N @ x[:, 0] ** 2))
+        ratio = float(Q @ x[:, 0] ** 2 / (mu * N @ x[:, 0] ** 2))
         exact = 1.0 - hertz.stick(share) ** 4
-        yield Number(f"second moment of friction, Q = {share:.2f} mu P", found, exact, 0.015)
+        yield Number(f"second moment of friction, Q = {share:.2f} mu P", ratio, exact, 0.015)
         middle = np.abs(x[:, 0]) < 0.25 * hertz.a
-        found = float(Q[middle].sum() / (mu * N[middle].sum()))
+        ratio = float(Q[middle].sum() / (mu * N[middle].sum()))
         yield Number(
             f"friction over mu p in the middle, Q = {share:.2f} mu P",
-            found,
+            ratio,
             _middle(hertz, share),
             0.01,
         )
@@ -314,9 +314,9 @@ def mindlin_sphere() -> Iterator[Number]:
 
     ball = Ball(hertz.R, (0.0, 0.0, hertz.R), displacement=moved)
     on = Contact(body["z1"], ball, mu=mu)
-    held = [fix(body["y0"], "y"), *(fix(body[s], displacement=outer) for s in ("x0", "x1"))]
-    held += [fix(body[side], displacement=outer) for side in ("y1", "z0")]
-    system = System(body, terms=[*held, on])
+    supports = [fix(body["y0"], "y"), *(fix(body[s], displacement=outer) for s in ("x0", "x1"))]
+    supports += [fix(body[side], displacement=outer) for side in ("y1", "z0")]
+    system = System(body, terms=[*supports, on])
     problem = StaticProblem(system)
     problem.solve()
     yield Number("force at the approach of Hertz", -2.0 * on.force(system)[2], hertz.P, 0.01)
@@ -325,9 +325,9 @@ def mindlin_sphere() -> Iterator[Number]:
         problem.solve()
         X, force = at_points(system, on)
         N, q, r2 = -force[:, 2], force[:, 0], X[:, 0] ** 2 + X[:, 1] ** 2
-        found = float(q.sum() / (mu * N.sum()))
-        yield Number(f"force along over mu P at the shift of {share:g}", found, share, 0.025)
+        ratio = float(q.sum() / (mu * N.sum()))
+        yield Number(f"force along over mu P at the shift of {share:g}", ratio, share, 0.025)
         # q = mu (p(a) - c/a p(c)), so of r^2 it has 1 - (c/a)^5 of the moment of mu p
-        exact = 1.0 - hertz.stick(found) ** 5
+        exact = 1.0 - hertz.stick(ratio) ** 5
         moment = float(q @ r2 / (mu * N @ r2))
         yield Number(f"second moment of friction, Q = {share:g} mu P", moment, exact, 0.025)

@@ -35,7 +35,11 @@ def tilted(degrees: float) -> Any:
 
 
 def slab(
-    mu: Coefficient, degrees: float = 0.0, at: float = 0.0, floor: Plane | None = None, **given: Any
+    mu: Coefficient,
+    degrees: float = 0.0,
+    at: float = 0.0,
+    floor: Plane | None = None,
+    **options: Any,
 ) -> tuple[RigidBody, Contact]:
     """Return a block of 1 kg, flat so that it does not rock, and its contact with the ground.
 
@@ -44,7 +48,7 @@ def slab(
     size, deep = (0.2, 0.2, 2e-3), 1e-6
     down = G * math.cos(math.radians(degrees))
     place = (at, 0.0, size[2] / 2 - deep)
-    block = RigidBody.box(size, position=place, name="block", mass=1.0, **given)
+    block = RigidBody.box(size, position=place, name="block", mass=1.0, **options)
     return block, Contact(block, floor or Plane(), mu=mu, stiffness=down / deep)
 
 
@@ -65,14 +69,14 @@ def after(system: System, body: RigidBody, *times: float, parts: int = 100) -> l
     `parts` : steps to each of them. Friction is there from the second step on: the first ones
     are short.
     """
-    problem, found = DynamicProblem(system, spectral_radius=0.8), []
+    problem, rows = DynamicProblem(system, spectral_radius=0.8), []
     step = times[0] / parts
     problem.solve(to=0.1 * step, step=0.02 * step)
     for time in times:
         problem.solve(to=time, step=step)
         v = system.velocity(body.at((0.0, 0.0, 0.0)))[0, 0]
-        found.append(np.array([body.position(system)[0], v, body.angular_velocity(system)[1]]))
-    return found
+        rows.append(np.array([body.position(system)[0], v, body.angular_velocity(system)[1]]))
+    return rows
 
 
 def slid(mu: Coefficient, degrees: float, *times: float, speed: float = 0.0) -> list[Array]:
@@ -267,5 +271,5 @@ def pads() -> Iterator[Number]:
             yield Number("of one [N]", up[0], weight / 3.0, 1e-3)
             yield Number("sinks at 1.02 of the least force, in R", fallen / R, 0.0, 1e-3, 1.0)
         else:
-            left = G - 3.0 * 0.4 * share * need / m
-            yield Number("acceleration at 0.98 of the least force [m/s^2]", a, left, 1e-3)
+            rest = G - 3.0 * 0.4 * share * need / m
+            yield Number("acceleration at 0.98 of the least force [m/s^2]", a, rest, 1e-3)

@@ -37,7 +37,7 @@ def chequered(name: str, cells: Sequence[int], height: float) -> list[Body]:
     cut = np.floor(column).sum(axis=1) % 2 == 0
     halves = [hexahedra[cut][:, half] for half in ([0, 1, 3, 4, 5, 7], [2, 3, 1, 6, 7, 5])]
     every = {"hexahedron": hexahedra[~cut], "wedge": np.concatenate(halves)}
-    regions = {kind: {kind: np.arange(len(held))} for kind, held in every.items()}
+    regions = {kind: {kind: np.arange(len(cells_of_kind))} for kind, cells_of_kind in every.items()}
     mesh = Mesh.from_arrays(box.points, every, regions, name=f"mesh of {name}")
     bodies = [
         Body(
@@ -71,10 +71,10 @@ def seams() -> Iterator[Number]:
     for cells, limits in (((4, 4), (1e-10, 1e-10)), ((3, 5), (0.01, 0.004))):
         high = chequered("high", (*cells, 2), 0.5)
         between = Contact(end(low, "z1"), end(high, "z0"))
-        held = [fix(p, a) for both in (low, high) for a in "xy" for p in end(both, f"{a}0")]
-        held += [fix(place, "z") for place in end(low, "z0")]
+        supports = [fix(p, a) for both in (low, high) for a in "xy" for p in end(both, f"{a}0")]
+        supports += [fix(place, "z") for place in end(low, "z0")]
         load = [traction(place, (0.0, 0.0, P)) for place in end(high, "z1")]
-        system = System(*low, *high, terms=[*held, *load, between])
+        system = System(*low, *high, terms=[*supports, *load, between])
         StaticProblem(system, options=TIGHT).solve()
         error = []
         for body in (*low, *high):

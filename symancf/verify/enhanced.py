@@ -42,12 +42,12 @@ def cantilever(cells: tuple[int, int, int], nu: float, taper: float = 0.0) -> fl
     mesh = Mesh.box((length, 1.0, 1.0), cells, warp=lean, comm=MPI.COMM_SELF)
     mu, lam = E / 2 / (1 + nu), E * nu / (1 + nu) / (1 - 2 * nu)
     body = Body(mesh["body"], hex8, energies.neo_hooke(), mu=mu, lam=lam)
-    held = [  # the clamped end may become narrower
+    supports = [  # the clamped end may become narrower
         fix(body["x0"], "x"),
         fix(body.at((0.0, 0.0, 0.0)), ["y", "z"]),
         fix(body.at((0.0, 1.0, 0.0)), "z"),
     ]
-    system = System(body, terms=[*held, loads.force(body["x1"], (0.0, 0.0, force))])
+    system = System(body, terms=[*supports, loads.force(body["x1"], (0.0, 0.0, force))])
     StaticProblem(system, options=TIGHT).solve()
     tip = float(system.displacement(body["x1"])[:, 2].mean())
     beam = force * length**3 / (3.0 * E / 12.0) + 1.2 * force * length * 2.0 * (1.0 + nu) / E

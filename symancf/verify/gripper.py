@@ -58,15 +58,15 @@ def bodies_of() -> Bodies:
 
 def simplified(model: str, bodies: Bodies) -> tuple[list[Body], list[Any]]:
     """Return no deformable bodies, and the four flexures of a simplified model."""
-    made = []
+    flexures = []
     for name, (pair, _, _, angle) in HINGES.items():
         a, b = (
             Ground(np.append(x, 0.0)) if k == 1 else bodies[k].at(x - ORIGIN[k])
             for k, x in zip(pair, arc(name, 2), strict=True)
         )
         turn = math.radians(angle)
-        made.append(Flexure.arc(a, b, RADIUS, turn, EI=EI, model=model, name=name))
-    return [], made
+        flexures.append(Flexure.arc(a, b, RADIUS, turn, EI=EI, model=model, name=name))
+    return [], flexures
 
 
 def cables_of(elements: int, bodies: Bodies) -> tuple[list[Body], list[Any]]:
@@ -83,11 +83,11 @@ def cables_of(elements: int, bodies: Bodies) -> tuple[list[Body], list[Any]]:
             return np.asarray(np.cross([0.0, 0.0, 1.0], x - middle) / RADIUS)
 
         energy = cable(curvature="plane")
-        made = Body(mesh["all"], ancf_cable, energy, name=name, direction=tangent, EI=EI, EA=EA)
-        cables.append(made)
-        terms.append(planar(made))
+        flexure = Body(mesh["all"], ancf_cable, energy, name=name, direction=tangent, EI=EI, EA=EA)
+        cables.append(flexure)
+        terms.append(planar(flexure))
         for x, k in zip((X[0], X[-1]), pair, strict=True):
-            terms.append(clamp(made.at(x), Ground() if k == 1 else bodies[k]))
+            terms.append(clamp(flexure.at(x), Ground() if k == 1 else bodies[k]))
     return cables, terms
 
 
@@ -107,36 +107,36 @@ def closing_force(build: Callable[[Bodies], tuple[list[Body], list[Any]]]) -> tu
 @case("P1_gripper_models", SOURCE)
 def models() -> Iterator[Number]:
     """Closing force of the simplified models, and the tangent of the partial one at 50 uN."""
-    for model, known in (("linear", 63.946), ("partial", 77.034), ("consistent", 75.55)):
-        found, _ = closing_force(partial(simplified, model))
+    for model, expected in (("linear", 63.946), ("partial", 77.034), ("consistent", 75.55)):
+        force_found, _ = closing_force(partial(simplified, model))
         tolerance = 5e-3 if model == "consistent" else 5e-4
-        yield Number(f"closing force [uN]: {model}", found, known, tolerance, 1.0)
+        yield Number(f"closing force [uN]: {model}", force_found, expected, tolerance, 1.0)
     bodies = bodies_of()
     terms = [*simplified("partial", bodies)[1], force(bodies[2].at((0, 0)), (0.0, 50.0))]
     system = System(*bodies.values(), terms=terms)
     StaticProblem(system, options=TIGHT).solve()
-    for axis, known in (("x", -9.51), ("y", -49.09)):
-        found = float(ground_wrench(system)["xy".index(axis)])
-        yield Number(f"force of the ground, {axis} [uN]", found, known, 5e-3, 1.0)
+    for axis, expected in (("x", -9.51), ("y", -49.09)):
+        force_found = float(ground_wrench(system)["xy".index(axis)])
+        yield Number(f"force of the ground, {axis} [uN]", force_found, expected, 5e-3, 1.0)
     tangent = np.asarray(sum(tangent_parts(system).values()))
     right = [[2558.0, -920.6, -190.0], [-288.6, 3850.0, -1121.0], [-125.7, -881.5, 676.0]]
     for i, row in enumerate(right):
-        for j, known in enumerate(row):
-            digits = 0.05 if known in (-920.6, -288.6, -125.7, -881.5) else 0.5
+        for j, expected in enumerate(row):
+            digits = 0.05 if expected in (-920.6, -288.6, -125.7, -881.5) else 0.5
             value = float(tangent[6 + i, 6 + j])
-            yield Number(f"tangent, block (4,4), ({i + 1},{j + 1})", value, known, digits, 1.0)
+            yield Number(f"tangent, block (4,4), ({i + 1},{j + 1})", value, expected, digits, 1.0)
 
 
 @case("P1_gripper_exact", "extensible Kirchhoff elastica, shooting with 400 Runge-Kutta steps")
 def exact() -> Iterator[Number]:
     """Closing force with flexures of ANCF cables, clamped to the bodies."""
-    found = {}
+    forces = {}
     for elements, tolerance in ((8, 2e-2), (16, 2e-3), (32, 1e-4), (64, 3e-5)):
-        found[elements], system = closing_force(partial(cables_of, elements))
+        forces[elements], system = closing_force(partial(cables_of, elements))
         yield Number(
-            f"closing force [uN]: {elements} cables each", found[elements], 69.856, tolerance
+            f"closing force [uN]: {elements} cables each", forces[elements], 69.856, tolerance
         )
-    balance = float(np.abs(ground_wrench(system)[:2] + np.array([0.0, found[64]])).max())
+    balance = float(np.abs(ground_wrench(system)[:2] + np.array([0.0, forces[64]])).max())
     yield Number("ground against load [uN]", balance, 0.0, 1e-8, 1.0)
-    errors = [found[8] - found[64], found[16] - found[64]]
+    errors = [forces[8] - forces[64], forces[16] - forces[64]]
     yield Number("order of convergence", order(errors), 4.0, 0.6, 1.0)

@@ -92,14 +92,14 @@ def homogeneous() -> Iterator[Number]:
 # ---- universal solutions ------------------------------------------------------------------------
 def on_side(system: System, body: Body, side: str, about: Array) -> Array:
     """Return force and moment (6,) about a point that a support exerts on a side."""
-    forces, held = residual(system, system.state), np.zeros_like(system.state)
+    forces, own = residual(system, system.state), np.zeros_like(system.state)
     on = system._discrete.binding(body).interpolation
     vertices = np.flatnonzero(
         np.isin(system._discrete.topology.vertex_ids, body[side].region.slice()[1])
     )
     at = on.offset(vertices, "value")[:, None] + np.arange(3)
-    held[at] = forces[at]
-    return system._discrete.wrench(held, about)
+    own[at] = forces[at]
+    return system._discrete.wrench(own, about)
 
 
 def followed(
@@ -108,7 +108,7 @@ def followed(
     """Follow p until the first of some measures is `to`; return them with p, and limit points."""
     problem, path = StaticProblem(system, options=TIGHT), []
 
-    def reached(found: Any) -> bool:
+    def reached(stretch_now: Any) -> bool:
         path.append((*measure(), p.value))
         return bool(path[-1][0] >= to)
 
@@ -121,20 +121,25 @@ def tube() -> Iterator[Number]:
     """Thick tube of incompressible Yeoh rubber under pressure, 5 x 5 `hex27`."""
     mesh = Mesh.tube(1.0, 2.0, 0.1, (5, 5, 1), symmetric="xy", cell=hex27.cell, comm=MPI.COMM_SELF)
     body, p = rubber(mesh, hex27, "discontinuous"), Parameter("p")
-    held = [fix(body["z0"], "z"), fix(body["z1"], "z"), fix(body["y0"], "y"), fix(body["x0"], "x")]
-    system = System(body, terms=[*held, pressure(body["inner"], p)])
+    supports = [
+        fix(body["z0"], "z"),
+        fix(body["z1"], "z"),
+        fix(body["y0"], "y"),
+        fix(body["x0"], "x"),
+    ]
+    system = System(body, terms=[*supports, pressure(body["inner"], p)])
     inner = body.at((1.0, 0.0, 0.0))
 
     def measure() -> tuple[float, float]:
         stretch = 1.0 + float(system.displacement(inner)[0, 0])
         return stretch, 4.0 * float(
-            held[1].reaction(system).force[2]
+            supports[1].reaction(system).force[2]
         ) - np.pi * stretch**2 * p.value
 
     path, _ = followed(system, p, 0.05, measure, 3.0)
-    for stretch, force, found in path[2::2]:
+    for stretch, force, pressure_found in path[2::2]:
         exact, axial = tube_reference(stretch)
-        yield Number(f"p [MPa] at inner stretch {stretch:.4f}", found, exact, 2e-3)
+        yield Number(f"p [MPa] at inner stretch {stretch:.4f}", pressure_found, exact, 2e-3)
         name = f"N - pi a^2 p at inner stretch {stretch:.4f}"
         yield Number(name, force, axial, 2e-3, np.pi * stretch**2 * exact)
 
@@ -144,19 +149,19 @@ def sphere() -> Iterator[Number]:
     """Spherical shell of incompressible Yeoh rubber past both limit points, 12 `hex27`."""
     mesh = Mesh.sphere(1.1, (1, 4), inner=1.0, symmetric="xyz", cell=hex27.cell, comm=MPI.COMM_SELF)
     body, p = rubber(mesh, hex27, "discontinuous"), Parameter("p")
-    held = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
-    system = System(body, terms=[*held, pressure(body["inner"], p)])
+    supports = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
+    system = System(body, terms=[*supports, pressure(body["inner"], p)])
     pole = body.at((1.0, 0.0, 0.0))
     path, limits = followed(
         system, p, 0.02, lambda: (float(np.linalg.norm(system.position(pole)[0])),), 1.7
     )
-    for stretch, found in path[1::3]:
+    for stretch, pressure_found in path[1::3]:
         name = f"p [MPa] at inner stretch {stretch:.4f}"
-        yield Number(name, found, sphere_reference(stretch), 1e-3)
+        yield Number(name, pressure_found, sphere_reference(stretch), 1e-3)
     yield Number("number of limit points", float(len(limits)), 2.0, 0.0)
     for limit, (at, exact) in zip(limits, SPHERE_LIMITS, strict=False):
-        found = float(limit.values["stretch"])
-        yield Number(f"limit point: stretch (p = {exact:.4f})", found, at, 1e-3)
+        pressure_found = float(limit.values["stretch"])
+        yield Number(f"limit point: stretch (p = {exact:.4f})", pressure_found, at, 1e-3)
         yield Number(f"limit point: p [MPa] (stretch {at:.4f})", limit.parameter, exact, 3e-4)
 
 
@@ -184,10 +189,10 @@ def torsion() -> Iterator[Number]:
         problem = StaticProblem(system, options=TIGHT)
         for rate, (torque, force) in TORSION.items():
             problem.solve(to=rate, step=0.5)
-            found = on_side(system, body, "z1", np.zeros(3))
+            reaction = on_side(system, body, "z1", np.zeros(3))
             name = f"at a twist of {rate:g}, {element.name}"
-            yield Number(f"torque {name}", float(found[5]), torque, 1e-3)
-            yield Number(f"axial force {name}", float(found[2]), force, 1e-2)
+            yield Number(f"torque {name}", float(reaction[5]), torque, 1e-3)
+            yield Number(f"axial force {name}", float(reaction[2]), force, 1e-2)
 
 
 # sector angle -> inner radius, outer radius, moment per width, independent quadrature
@@ -224,10 +229,10 @@ def bending() -> Iterator[Number]:
         faces = body.at([[0.0, 0.0, WIDTH / 2], [0.0, 1.0, WIDTH / 2]])
         for angle, (inner, outer, bent_by) in FLEXURE.items():
             problem.solve(to=angle, step=0.8)
-            found = on_side(system, body, "x1", np.array([0.0, -LENGTH / angle, 0.0]))
+            reaction = on_side(system, body, "x1", np.array([0.0, -LENGTH / angle, 0.0]))
             radii = system.position(faces)[:, 1] + LENGTH / angle
             name = f"at {angle:.4f}, {element.name}"
-            yield Number(f"moment {name}", -float(found[5]) / WIDTH, bent_by, 3e-3)
+            yield Number(f"moment {name}", -float(reaction[5]) / WIDTH, bent_by, 3e-3)
             yield Number(f"inner radius {name}", float(radii[0]), inner, 2e-3)
             yield Number(f"outer radius {name}", float(radii[1]), outer, 2e-3)
 
@@ -267,11 +272,11 @@ def cook(n: int, **stiffness: Any) -> tuple[float, int]:
 @case("C30_cook", "second implementation, Taylor-Hood Q2/Q1, extrapolated")
 def tip() -> Iterator[Number]:
     """Cook's membrane in plane strain, nu = 0.4999 and 1/2."""
-    found, iterations = cook(12, **COOK)
-    yield Number("u_y of the tip, 12 x 12 cells", found, COOK_TIP, 2e-3)
+    displacement, iterations = cook(12, **COOK)
+    yield Number("u_y of the tip, 12 x 12 cells", displacement, COOK_TIP, 2e-3)
     yield Number("iterations of one step", float(iterations), 5.0, 1.0, 1.0)
     limit, iterations = cook(12, mu=COOK["mu"], lam=math.inf)
-    yield Number("u_y of the tip, nu = 1/2 against 0.4999", limit, found, 5e-4)
+    yield Number("u_y of the tip, nu = 1/2 against 0.4999", limit, displacement, 5e-4)
     yield Number("iterations of one step, nu = 1/2", float(iterations), 5.0, 1.0, 1.0)
 
 
@@ -313,19 +318,19 @@ def orders() -> Iterator[Number]:
         for n in (2, 4):
             mesh = Mesh.box((1.0, 1.0, 1.0), (n, n, n), cell=element.cell, comm=MPI.COMM_SELF)
             body = Body(mesh["body"], element, law, pressure=kind, mu=1.0)
-            held = [
+            supports = [
                 fix(body[side], "all", lambda X, t: stacked(position, X) - X) for side in SIDES[:5]
             ]
             load = traction(body["z1"], lambda X, t: stacked(pulled, X))
-            system = System(body, terms=[*held, load])
+            system = System(body, terms=[*supports, load])
             system.state[:] = moved(system, lambda X: stacked(position, X), lambda X: X)
             StaticProblem(system, options=TIGHT).solve()
             fields = {"u": "u", "X": "X", "p": "pressure"}
-            found = sample(system, body, fields=fields, at="gauss").point_data
-            u, where = (np.asarray(found[name], dtype=float) for name in ("u", "X"))
+            fields_there = sample(system, body, fields=fields, at="gauss").point_data
+            u, where = (np.asarray(fields_there[name], dtype=float) for name in ("u", "X"))
             off = u + where - stacked(position, where)
             errors["displacement"].append(float(np.sqrt(np.mean(off**2))))
-            off = np.asarray(found["p"]) - exact(*where.T)
+            off = np.asarray(fields_there["p"]) - exact(*where.T)
             errors["pressure"].append(float(np.sqrt(np.mean(off**2))))
         for name, right in (("displacement", 3.0), ("pressure", 2.0)):
             yield Number(f"order of the {name}, {element.name}", order(errors[name]), right, 0.15)
@@ -410,8 +415,8 @@ def rivlin() -> Iterator[Number]:
     with warnings.catch_warnings():  # of bifurcations, and of the state at one
         warnings.filterwarnings("ignore", "follow|at T")
         history = StaticProblem(system).follow(T, to=2.05, step=0.4)
-    lost = history.bifurcations[0].parameter
-    yield Number("t/mu where the cube loses stability", lost, 2.0, 1e-6)
+    critical = history.bifurcations[0].parameter
+    yield Number("t/mu where the cube loses stability", critical, 2.0, 1e-6)
     for load, stretches in RIVLIN.items():
         for a in stretches:
             problem, T, body = brick(load, a)

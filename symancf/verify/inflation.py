@@ -106,14 +106,19 @@ def tube_path(radial: int, around: int) -> list[tuple[float, float, float]]:
         **RUBBER,
     )
     p = Parameter("p")
-    held = [fix(body["z0"], "z"), fix(body["z1"], "z"), fix(body["y0"], "y"), fix(body["x0"], "x")]
-    system = System(body, terms=[*held, pressure(body["inner"], p)])
+    supports = [
+        fix(body["z0"], "z"),
+        fix(body["z1"], "z"),
+        fix(body["y0"], "y"),
+        fix(body["x0"], "x"),
+    ]
+    system = System(body, terms=[*supports, pressure(body["inner"], p)])
     problem = StaticProblem(system, options=TIGHT)
     inner, path = body.at((1.0, 0.0, 0.0)), []
 
     def reached(step: Any) -> bool:
         stretch = 1.0 + float(system.displacement(inner)[0, 0])
-        axial = 4.0 * float(held[1].reaction(system).force[2])
+        axial = 4.0 * float(supports[1].reaction(system).force[2])
         path.append((stretch, p.value, axial - np.pi * stretch**2 * p.value))
         return stretch >= 3.0
 
@@ -134,8 +139,8 @@ def sphere_path(
     rule: dict[str, Any] = {"volumetric": "reduced"} if element is hex8_plain else {}
     body = Body(mesh["body"], element, energies.yeoh(), k=BULK, **rule, **RUBBER)
     p = Parameter("p")
-    held = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
-    system = System(body, terms=[*held, pressure(body["inner"], p)])
+    supports = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
+    system = System(body, terms=[*supports, pressure(body["inner"], p)])
     return _followed(system, p, body.at((1.0, 0.0, 0.0)), 0.01, to)
 
 
@@ -148,7 +153,7 @@ def _followed(
     def stretch() -> float:
         return float(np.linalg.norm(system.position(place)[0]))
 
-    def reached(found: Any) -> bool:
+    def reached(stretch_now: Any) -> bool:
         path.append((stretch(), p.value))
         return stretch() >= to
 
@@ -171,8 +176,8 @@ def balloon_path(cells: int, thickness: float, to: float = 2.1) -> tuple[Path, P
         **RUBBER,
     )
     p = Parameter("p")
-    held = [symmetry(body[f"{axis}0"], axis) for axis in "xyz"]
-    system = System(body, terms=[*held, pressure(body["body"].face(-1, middle=True), p)])
+    supports = [symmetry(body[f"{axis}0"], axis) for axis in "xyz"]
+    system = System(body, terms=[*supports, pressure(body["body"].face(-1, middle=True), p)])
     path, limits = _followed(system, p, body.at((1.0, 0.0, 0.0)), 0.1 * thickness, to)
     return [(s, v / thickness) for s, v in path], [(s, v / thickness) for s, v in limits]
 
@@ -187,9 +192,9 @@ def _spread(path: list[Any], count: int) -> list[Any]:
 def tube() -> Iterator[Number]:
     """Thick tube of Yeoh rubber under internal pressure, past its softening."""
     for stretch, (p, force) in TUBE.items():
-        found = tube_reference(stretch)
-        yield Number(f"closed form: p [MPa] at stretch {stretch:g}", found[0], p, 1e-8)
-        yield Number(f"closed form: axial force at stretch {stretch:g}", found[1], force, 1e-8)
+        reference = tube_reference(stretch)
+        yield Number(f"closed form: p [MPa] at stretch {stretch:g}", reference[0], p, 1e-8)
+        yield Number(f"closed form: axial force at stretch {stretch:g}", reference[1], force, 1e-8)
     for stretch, p, force in _spread(tube_path(16, 32), 6):
         exact = tube_reference(stretch)
         yield Number(f"p [MPa] at inner stretch {stretch:.4f}", p, exact[0], 3e-3)
@@ -245,8 +250,8 @@ def plate() -> Iterator[Number]:
     for side in (1, -1):
         mesh = Mesh.disc(1.0, (16, 16), symmetric="xy", comm=MPI.COMM_SELF)
         body = Body(mesh["body"], ancf_thin_plate, energies.kirchhoff(), thickness=h, E=E, nu=nu)
-        held = [fix(body["outer"]), symmetry(body["x0"], "x"), symmetry(body["y0"], "y")]
-        system = System(body, terms=[*held, pressure(body["body"].face(side), q)])
+        supports = [fix(body["outer"]), symmetry(body["x0"], "x"), symmetry(body["y0"], "y")]
+        system = System(body, terms=[*supports, pressure(body["body"].face(side), q)])
         StaticProblem(system, options=TIGHT).solve(to=1.0)
         w = -side * float(system.displacement(body.at((0.0, 0.0, 0.0)))[0, 2])
         yield Number(f"w D/(q R^4), pressed on face({side:+d})", w * D / q, 1.0 / 64.0, 3e-3)

@@ -161,7 +161,7 @@ def rigid() -> Iterator[Number]:
         # shape functions by maps of cells add up to one within round-off: 1000 of it are seen
         close = 1e-11 if name.startswith(("ancf_thin_quad", "ancf_thin_tri")) else 1e-12
         W, f = energy(system, state), residual(system, state)
-        stiff = float(np.abs(system._discrete.plan.energies(state)[0]).sum()) / 0.01
+        stiff = float(np.abs(system._discrete.assembler.energies(state)[0]).sum()) / 0.01
         for motion, (Q, c) in MOTIONS.items():
             label = f"{name}, {motion}"
             at_rest = turned(system, rest, Q, c)

@@ -48,9 +48,11 @@ def shafts() -> Iterator[Number]:
         for angle in (0.5, 1.5, 2.5, 4.0):
             problem.solve(to=angle, step=0.25)
             a, b = system.position(second.at([(0.0, 0.0, 0.0), (0.0, 0.0, 0.1)]))
-            found = math.atan2(-(b - a) @ np.array(across), (b - a)[2])
+            angle_found = math.atan2(-(b - a) @ np.array(across), (b - a)[2])
             right = math.atan2(math.sin(angle) * c, math.cos(angle))
-            yield Number(f"angle of the second shaft at {angle:g} [rad]", found, right, 1e-12, 1.0)
+            yield Number(
+                f"angle of the second shaft at {angle:g} [rad]", angle_found, right, 1e-12, 1.0
+            )
 
 
 def wall(r_a: Any) -> Any:

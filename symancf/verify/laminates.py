@@ -90,8 +90,8 @@ def strip(element: Element, angles: Sequence[float], slenderness: float) -> floa
         up = t * q * np.sin(np.pi * X[:, 0] / L)
         return np.column_stack([0.0 * up, 0.0 * up, up])
 
-    held: list[Any] = [symmetry(body["x1"], "x"), symmetry(body["body"], "y")]
-    system = System(body, terms=[*held, fix(body["x0"], "z"), traction(body["body"], pressed)])
+    supports: list[Any] = [symmetry(body["x1"], "x"), symmetry(body["body"], "y")]
+    system = System(body, terms=[*supports, fix(body["x0"], "z"), traction(body["body"], pressed)])
     StaticProblem(system).solve()
     w = float(system.displacement(body["x1"])[:, 2].mean())
     return 100.0 * w / q / slenderness**4
@@ -118,10 +118,10 @@ def cross_ply() -> Iterator[Number]:
             yield Number(f"exact: {name}", right, published[angles, S], 2e-4)
         thin = strip(ancf_thin_plate, angles, S)
         yield Number(f"thin: {name}", thin, theory(angles, S, shear=False), 1e-3)
-        found = strip(ancf_plate, angles, S)
+        deflection = strip(ancf_plate, angles, S)
         if angles == (0, 90, 0):
-            yield Number(f"with shear: {name}", found, theory(angles, S, shear=True), 4e-3)
-        yield Number(f"share, ancf_plate: {name}", found / right, shares[0], 2e-3)
+            yield Number(f"with shear: {name}", deflection, theory(angles, S, shear=True), 4e-3)
+        yield Number(f"share, ancf_plate: {name}", deflection / right, shares[0], 2e-3)
         thick = strip(ancf_thick_plate, angles, S)
         yield Number(f"share, ancf_thick_plate: {name}", thick / right, shares[1], 2e-3)
 
@@ -161,10 +161,10 @@ def roof() -> Iterator[Number]:
             mesh["body"], ancf_thin_plate, layers, direction=lambda X: X * [1.0, 0.0, 1.0], **ply
         )
         pushed = fix(body.at((0.0, 0.0, R)), "z", displacement=(0.0, 0.0, lambda t: -t))
-        held: list[Any] = [symmetry(body["x0"], "x"), symmetry(body["y0"], "y")]
-        system = System(body, terms=[*held, fix(body["x1"], "position"), pushed])
+        supports: list[Any] = [symmetry(body["x0"], "x"), symmetry(body["y0"], "y")]
+        system = System(body, terms=[*supports, fix(body["x1"], "position"), pushed])
         problem = StaticProblem(system, check_stable=False)
         for w, load in table.items():
             problem.solve(w)
-            found = -4.0 * float(pushed.reaction(system).force[2]) / 3000.0
-            yield Number(f"load over 3000: {list(angles)}, w = {w:g}", found, load, 0.02, 0.6)
+            load_found = -4.0 * float(pushed.reaction(system).force[2]) / 3000.0
+            yield Number(f"load over 3000: {list(angles)}, w = {w:g}", load_found, load, 0.02, 0.6)

@@ -52,11 +52,11 @@ def bar() -> Iterator[Number]:
         pull = traction(body["body"], lambda X, t: np.outer(PULL * X[:, 0], (1.0, 0.0, 0.0)))
         system = System(body, terms=[*guides, pull, line])
         StaticProblem(system, options=TIGHT).solve()
-        multiplier, kept = expected[form]
+        multiplier, length_after = expected[form]
         yield Number(f"multiplier [N]: {form}", line.multipliers(system)[0, 0], multiplier, 1e-10)
-        yield Number(f"length [m]: {form}", line.lengths(system)[0], kept, 1e-12)
-        held = guides[0].reaction(system).force
-        yield Number(f"reaction [N]: {form}", held[0], -PULL / 2.0, 1e-9)
+        yield Number(f"length [m]: {form}", line.lengths(system)[0], length_after, 1e-12)
+        reaction = guides[0].reaction(system).force
+        yield Number(f"reaction [N]: {form}", reaction[0], -PULL / 2.0, 1e-9)
 
 
 def quarter(cells: int, width: float, across: int = 1) -> Body:
@@ -98,9 +98,9 @@ def ring() -> Iterator[Number]:
     for p, meshes in ((1e3, (12,)), (2e4, (3, 6, 12))):
         for cells in meshes:
             body = quarter(cells, 0.3)
-            held = guides(body)
+            supports = guides(body)
             load = pressure(body["body"].face(-1, middle=True), growing(p))
-            system = System(body, terms=[*held, load])
+            system = System(body, terms=[*supports, load])
             StaticProblem(system, options=TIGHT).solve(step=0.25)
             x = np.sin(np.linspace(0.0, np.pi / 2.0, cells + 1))
             points = np.stack([x, 0.0 * x + 0.15, np.sqrt(1.0 - x**2) - 1.0], axis=1)
@@ -110,7 +110,7 @@ def ring() -> Iterator[Number]:
         s = stretch(p)
         yield Number(f"radius [m]: p = {p:g} Pa", float(radius.mean()), s, 1e-6)
         yield Number(f"out of round [m]: p = {p:g} Pa", float(np.ptp(radius)), 0.0, 1e-6, 1.0)
-        hoop = -held[0].reaction(system).force[0]
+        hoop = -supports[0].reaction(system).force[0]
         yield Number(f"hoop force [N]: p = {p:g} Pa", hoop, p * s * 0.3, 1e-6)
     yield Number("order of the radius at p = 2e4 Pa", order(errors), 4.0, 0.3, 1.0)
 

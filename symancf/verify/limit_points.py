@@ -72,8 +72,8 @@ def truss() -> Iterator[Number]:
         bar = Body(mesh["body"], ancf_cable, cable(strain=strain), name="bar", EA=1.0, EI=1.0)
         P, apex = Parameter("P"), bar["x1"]
         load = force(apex, (0.0, lambda t, P=P: -P.value / 2.0, 0.0))
-        held = [fix(bar["x0"], "position"), fix(apex, "x"), planar(bar)]
-        system = System(bar, terms=[*held, load])
+        supports = [fix(bar["x0"], "position"), fix(apex, "x"), planar(bar)]
+        system = System(bar, terms=[*supports, load])
         problem = StaticProblem(system, options=TIGHT)
         problem.record("v", lambda system=system, apex=apex: -system.displacement(apex)[0, 1])
         history = problem.follow(P, to=0.025, step=1e-3)
@@ -111,11 +111,11 @@ def toggle(P: Any, v: Any = None) -> tuple[System, PlanarBody, Any]:
     foot, top = clamp(beam.at((0.0, 0.0, 0.0)), Ground()), clamp(beam.at((*place, 0.0)), apex)
     loads = []
     if v is None:
-        held = fix(apex, ["x", "theta"])
+        support = fix(apex, ["x", "theta"])
         loads.append(force(apex.at((0, 0)), (0.0, lambda t: -P.value / 2.0)))
     else:
-        held = fix(apex, "all", displacement=(0.0, lambda t: -v.value, 0.0))
-    return System(beam, apex, terms=[planar(beam), held, foot, top, *loads]), apex, held
+        support = fix(apex, "all", displacement=(0.0, lambda t: -v.value, 0.0))
+    return System(beam, apex, terms=[planar(beam), support, foot, top, *loads]), apex, support
 
 
 @case("A22_williams_toggle", "shooting; F. W. Williams (1964), about 34 lb")
@@ -130,12 +130,12 @@ def williams() -> Iterator[Number]:
     for name, point, (at, load) in zip(names, history.limit_points, TOGGLE_EXTREMA, strict=True):
         yield Number(f"P, {name} [lb]", point.parameter, load, 1e-6)
         yield Number(f"v, {name} [in]", float(point.values["v"]), at, 2e-6)
-    system, _, held = toggle(P, v)
+    system, _, support = toggle(P, v)
     problem = StaticProblem(system)
     for at, load in TOGGLE.items():
         problem.follow(v, to=at, step=0.05)
         yield Number(
-            f"P at v = {at:g} in [lb]", -2.0 * float(held.reaction(system).force[1]), load, 1e-6
+            f"P at v = {at:g} in [lb]", -2.0 * float(support.reaction(system).force[1]), load, 1e-6
         )
 
 
@@ -164,10 +164,10 @@ def lee() -> Iterator[Number]:
     beam = straight(corner, hinge, 40, "beam", **stiffness)
     knee = PlanarBody(position=corner, name="knee")
     rigid = [clamp(part.at((*corner, 0.0)), knee) for part in (column, beam)]
-    held = [fix(column["x0"], "position"), fix(beam["x1"], "position")]
-    held += [planar(column), planar(beam)]
+    supports = [fix(column["x0"], "position"), fix(beam["x1"], "position")]
+    supports += [planar(column), planar(beam)]
     load = force(beam.at(loaded), (0.0, lambda t: -P.value, 0.0))
-    system = System(column, beam, knee, terms=[*held, *rigid, load])
+    system = System(column, beam, knee, terms=[*supports, *rigid, load])
     problem = StaticProblem(system)
     place = beam.at(loaded)
     problem.record("u", lambda: system.displacement(place)[0, :2])

@@ -83,13 +83,13 @@ def straight(element: Element, layers: int, angle: float = 0.0) -> Mesh:
 
 def deflection(element: Element, mesh: Mesh, nu: float, axis: int = 2, **options: Any) -> float:
     """Return the mean deflection along an axis of the end of a clamped beam with mu = 1."""
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "C10": 0.5,
         "C20": 0.0,
         "C30": 0.0,
         "k": 2.0 * (1.0 + nu) / (3.0 * (1.0 - 2.0 * nu)),
     }
-    body = Body(mesh["body"], element, energies.yeoh(), **given, **options)
+    body = Body(mesh["body"], element, energies.yeoh(), **values, **options)
     vector = (0.0, *(FORCE * (a == axis) for a in (1, 2)))
     terms: list[Any] = [fix(body["x0"]), force(body["x1"], vector)]
     system = System(body, terms=terms)
@@ -103,17 +103,19 @@ def locking() -> Iterator[Number]:
     for element, (plain, leaning, stiff, (option, how), cured) in SHARES.items():
         regular, trapezoids = straight(element, 1), straight(element, 1, 15.0)
         full: dict[str, Any] = {"volumetric": "full"}
-        for name, mesh, nu, options, known in (
+        for name, mesh, nu, options, expected in (
             ("nu = 0.3", regular, 0.3, full, plain),
             ("nu = 0.3, trapezoids of 15 degrees", trapezoids, 0.3, full, leaning),
             ("nu = 0.4999", regular, 0.4999, full, stiff),
             (f'nu = 0.4999, {option}="{how}"', regular, 0.4999, {option: how}, cured),
         ):
             share = deflection(element, mesh, nu, **options) / FINE[nu]
-            yield Number(f"share of the deflection: {element.name}, {name}", share, known, 2e-3, 1)
+            yield Number(
+                f"share of the deflection: {element.name}, {name}", share, expected, 2e-3, 1
+            )
     for element, shares in ACROSS.items():
         cases = ((0.3, "full"), (0.4999, "full"), (0.4999, "reduced"))
-        for (nu, how), known in zip(cases, shares, strict=True):
-            found = deflection(element, straight(element, 1), nu, 1, volumetric=how) / FINE[nu]
+        for (nu, how), expected in zip(cases, shares, strict=True):
+            ratio = deflection(element, straight(element, 1), nu, 1, volumetric=how) / FINE[nu]
             quantity = f'{element.name} in the plane of triangles, nu = {nu}, volumetric="{how}"'
-            yield Number(f"share of the deflection: {quantity}", found, known, 2e-3, 1)
+            yield Number(f"share of the deflection: {quantity}", ratio, expected, 2e-3, 1)

@@ -31,7 +31,7 @@ WEIGHT = (0.0, -9.81, 0.0)
 
 def measured(build: Callable[[], Motion], times: list[float], steps: list[float]) -> list[Array]:
     """Return the measured values at the times, (times, values), for each length of the steps."""
-    found = []
+    tables = []
     for step in steps:
         system, values = build()
         problem = DynamicProblem(system)
@@ -39,8 +39,8 @@ def measured(build: Callable[[], Motion], times: list[float], steps: list[float]
         for time in times:
             problem.solve(to=time, step=step)
             rows.append(values())
-        found.append(np.array(rows))
-    return found
+        tables.append(np.array(rows))
+    return tables
 
 
 def extrapolated(coarse: Array, fine: Array) -> Array:
@@ -151,8 +151,8 @@ def double_pendulum() -> Iterator[Number]:
             distance(a.at((0, 0)), Ground((0.0, 0.0)), 1.0, name="first"),
             distance(b.at((0, 0)), a.at((0, 0)), 1.0, name="second"),
         ]
-        held = [fix(a, "theta"), fix(b, "theta")]
-        system = System(a, b, terms=[*held, *rods, gravity(WEIGHT)])
+        supports = [fix(a, "theta"), fix(b, "theta")]
+        system = System(a, b, terms=[*supports, *rods, gravity(WEIGHT)])
 
         def values() -> Array:
             x, v = a.position(system)[:2], a.rate(system)[:2]

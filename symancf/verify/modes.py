@@ -42,9 +42,9 @@ def beam(cells: int, EA: float, length: float = 1.0, rho: float = 1.0) -> Body:
     return Body(mesh["body"], ancf_cable, cable(), name="beam", EA=EA, EI=1.0, rho=rho, A=1.0)
 
 
-def counted(found: Modes | Buckling, what: str) -> Number:
+def counted(result: Modes | Buckling, what: str) -> Number:
     """Return whether all were found by count."""
-    return Number(f"none is missing: {what}", float(bool(found.checked)), 1.0, 0.0)
+    return Number(f"none is missing: {what}", float(bool(result.checked)), 1.0, 0.0)
 
 
 @case("A40_modes_of_beams", "closed form: roots of cos x cosh x = -1, 1 and tan x = tanh x")
@@ -53,12 +53,12 @@ def beams() -> Iterator[Number]:
     errors: dict[str, list[float]] = {}
     for cells in (8, 16):
         rod = beam(cells, EA=1e5)
-        held: dict[str, list[Any]] = {
+        supports_of: dict[str, list[Any]] = {
             "free": [],
             "clamped": [fix(rod["x0"])],
             "clamped-pinned": [fix(rod["x0"]), fix(rod["x1"], "position")],
         }
-        for ends, terms in held.items():
+        for ends, terms in supports_of.items():
             modes = EigenProblem(System(rod, terms=terms)).solve(8)
             yield counted(modes, f"{ends}, {cells} cells")
             yield Number(f"rigid: {ends}", modes.rigid, 5.0 if ends == "free" else 0.0, 0.0)
@@ -115,8 +115,8 @@ def foucault() -> Iterator[Number]:
         return k / 2 * r_a.dot(r_a)
 
     mass = RigidBody(mass=2.0, inertia=(1.0, 1.0, 1.0))
-    held = Potential(spring, mass.at((0.0, 0.0, 0.0)), k=50.0)
-    system = System(mass, terms=[held, rotating_frame((0.0, 0.0, 1.5))])
+    potential = Potential(spring, mass.at((0.0, 0.0, 0.0)), k=50.0)
+    system = System(mass, terms=[potential, rotating_frame((0.0, 0.0, 1.5))])
     omega = EigenProblem(system).solve(8).omega
     for value in (3.5, 5.0, 6.5):
         yield Number(
@@ -146,8 +146,8 @@ def tension() -> Iterator[Number]:
             yield Number(f"omega sqrt(L/g), chain, {k + 1}", float(pair), value, 2e-4)
     T, L, EI, rho = 200.0, 2.0, 3.0, 0.5
     string = Body(Mesh.box((L,), (24,))["body"], ancf_cable, cable(), EA=1e8, EI=EI, rho=rho, A=1.0)
-    held = [fix(string["x0"], "position"), fix(string["x1"], ["y", "z"])]
-    system = System(string, terms=[*held, force(string["x1"], (T, 0.0, 0.0))])
+    supports = [fix(string["x0"], "position"), fix(string["x1"], ["y", "z"])]
+    system = System(string, terms=[*supports, force(string["x1"], (T, 0.0, 0.0))])
     StaticProblem(system).solve()
     modes = EigenProblem(system).solve(8)
     for n in range(1, 5):
@@ -169,14 +169,14 @@ def columns() -> Iterator[Number]:
         "clamped-free": ([fix(rod["x0"])], 0.5 * math.pi, 1.5),
         "pinned": (pinned, math.pi, 1.0),
     }
-    for name, (held, beta, step) in ends.items():
+    for name, (supports, beta, step) in ends.items():
         system = System(
-            rod, terms=[*held, force(rod["x1"], (lambda t: -P.value, 0.0, 0.0), name="thrust")]
+            rod, terms=[*supports, force(rod["x1"], (lambda t: -P.value, 0.0, 0.0), name="thrust")]
         )
         P.value = 0.0
-        found = EigenProblem(system).buckle(P, 4)
-        yield counted(found, name)
-        for k, load in enumerate(found.values.tolist()):
+        loads = EigenProblem(system).buckle(P, 4)
+        yield counted(loads, name)
+        for k, load in enumerate(loads.values.tolist()):
             b = beta + (k // 2) * (2.0 * beta if step > 1.0 else beta)
             linear = b**2 / (1.0 - 2.0 * b**2 / EA)
             yield Number(f"P {k + 1}, {name}", load, linear, 5e-5)
@@ -191,25 +191,25 @@ def columns() -> Iterator[Number]:
 @case("B01_free_plate", "Legendre-Ritz; A. W. Leissa, J. Sound Vib. 31 (1973) 257-293")
 def plate() -> Iterator[Number]:
     """Free square thin plate: six rigid motions, double modes; in metres and in millimetres."""
-    nu, found = 0.3, []
+    nu, rows = 0.3, []
     for cells, unit in ((8, 1.0), (16, 1.0), (8, 1000.0)):  # N, kg and m; N, t and mm
         a, h, E, rho = unit, 0.005 * unit, 1e9 / unit**2, 1000.0 / unit**4
         D = E * h**3 / 12.0 / (1.0 - nu**2)
-        given: dict[str, Any] = {"E": E, "nu": nu, "thickness": h, "rho": rho}
+        values: dict[str, Any] = {"E": E, "nu": nu, "thickness": h, "rho": rho}
         mesh = Mesh.box((a, a), (cells, cells))
-        skin = Body(mesh["body"], ancf_thin_plate, kirchhoff(), **given)
+        skin = Body(mesh["body"], ancf_thin_plate, kirchhoff(), **values)
         modes = EigenProblem(System(skin)).solve(len(FREE_PLATE))
         what = f"{cells} x {cells} cells, a = {a:g}"
         yield counted(modes, what)
         yield Number(f"rigid: {what}", modes.rigid, 6.0, 0.0)
         numbers = modes.omega[6:] * a**2 * math.sqrt(rho * h / D)
-        found.append(numbers)
+        rows.append(numbers)
         for k, value in enumerate(FREE_PLATE):
             tolerance = 1e-2 * (8 / cells) ** 2
             yield Number(f"lambda {k + 1}: {what}", float(numbers[k]), value, tolerance)
-    for k, value in enumerate(found[0]):
-        yield Number(f"lambda {k + 1}, mm by m", float(found[2][k] / value), 1.0, 1e-8)
-    error = [abs(float(numbers[0]) - FREE_PLATE[0]) for numbers in found[:2]]
+    for k, value in enumerate(rows[0]):
+        yield Number(f"lambda {k + 1}, mm by m", float(rows[2][k] / value), 1.0, 1e-8)
+    error = [abs(float(numbers[0]) - FREE_PLATE[0]) for numbers in rows[:2]]
     yield Number("order of the first", order(error), 2.0, 0.2, 1.0)
 
 
@@ -225,9 +225,9 @@ def pressed() -> Iterator[Number]:
         mesh = Mesh.box((1.0, 1.0), (cells, cells))
         skin = Body(mesh["body"], ancf_thin_plate, kirchhoff(), E=E, nu=nu, thickness=h)
         edges = [skin[name] for name in ("x0", "x1", "y0", "y1")]
-        held = [fix(edge, "z", name=f"edge {k}") for k, edge in enumerate(edges)]
+        supports = [fix(edge, "z", name=f"edge {k}") for k, edge in enumerate(edges)]
         middle, below = skin.at((0.5, 0.5, 0.0)), skin.at((0.5, 0.0, 0.0))
-        held += [fix(middle, ["x", "y"], name="middle"), fix(below, "x", name="below")]
+        supports += [fix(middle, ["x", "y"], name="middle"), fix(below, "x", name="below")]
         push = []
         for what, values in wanted.items():
             axis = 0 if what == "one side" else 1  # then from both
@@ -235,9 +235,9 @@ def pressed() -> Iterator[Number]:
                 density: list[Any] = [0.0, 0.0, 0.0]
                 density[axis] = lambda t, N=N, sign=sign: sign * N.value
                 push.append(traction(edges[2 * axis + k], density, name=f"push {axis} {k}"))
-            found = EigenProblem(System(skin, terms=[*held, *push])).buckle(N, len(values))
-            yield counted(found, f"{what}, {cells} x {cells} cells")
-            loads = found.values / (math.pi**2 * D)
+            buckling = EigenProblem(System(skin, terms=[*supports, *push])).buckle(N, len(values))
+            yield counted(buckling, f"{what}, {cells} x {cells} cells")
+            loads = buckling.values / (math.pi**2 * D)
             for k, value in enumerate(values):
                 tolerance = 0.25 * (6 / cells) ** 2
                 yield Number(
@@ -269,12 +269,14 @@ def ring() -> Iterator[Number]:
         }
         regions: dict[str, Any] = {name: ("vertex", some) for name, some in nodes.items()}
         mesh = Mesh.from_arrays(points, {"quad": quads}, regions | {"skin": ("quad", k)})
-        given: dict[str, Any] = {"E": E, "nu": 0.3, "thickness": h}
-        skin = Body(mesh["skin"], ancf_thin_plate, kirchhoff(), name="ring", **given)
-        held = [fix(skin["rim"], "y"), fix(skin["east"], ["x", "z"]), fix(skin["west"], "z")]
+        values: dict[str, Any] = {"E": E, "nu": 0.3, "thickness": h}
+        skin = Body(mesh["skin"], ancf_thin_plate, kirchhoff(), name="ring", **values)
+        supports = [fix(skin["rim"], "y"), fix(skin["east"], ["x", "z"]), fix(skin["west"], "z")]
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "pressure on")  # from outside
-            system = System(skin, terms=[*held, pressure(skin["skin"].face(-1, middle=True), p)])
+            system = System(
+                skin, terms=[*supports, pressure(skin["skin"].face(-1, middle=True), p)]
+            )
         loads = EigenProblem(system).buckle(p, 4).values * 12.0 / (E * h**3)
         for n, pair in ((2, loads[:2]), (3, loads[2:])):
             exact = n * n - 1.0

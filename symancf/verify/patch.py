@@ -128,7 +128,7 @@ def straight_box(element: Element, cells: int, amount: float) -> Mesh:
     Where `amount` is 0 it is a parallelepiped.
     """
     size = (1.0, 1.0, 1.0)
-    given = box(size, (cells,) * 3, cell=element.cell).cells[element.cell].connectivity
+    cells_of_box = box(size, (cells,) * 3, cell=element.cell).cells[element.cell].connectivity
     cell = element.topology
     between, _ = cell.straight.evaluate(cell.unit)
 
@@ -136,7 +136,7 @@ def straight_box(element: Element, cells: int, amount: float) -> Mesh:
         if not amount:
             return np.asarray(X @ np.array([[1.0, 0.2, 0.1], [0.3, 0.9, 0.0], [0.0, 0.2, 1.1]]))
         X = distorted(size, amount)(X)
-        X[given] = np.einsum("nv,kva->kna", between, X[given[:, : cell.corners]])
+        X[cells_of_box] = np.einsum("nv,kva->kna", between, X[cells_of_box[:, : cell.corners]])
         return X
 
     return Mesh.box(size, (cells,) * 3, cell=element.cell, warp=move, comm=MPI.COMM_SELF)
@@ -145,7 +145,7 @@ def straight_box(element: Element, cells: int, amount: float) -> Mesh:
 @case("E04_quadratic_patch", "exact: quadratic displacements of linear elasticity")
 def quadratic_patch() -> Iterator[Number]:
     """Quadratic states on straight cells; what `hex20` and `wedge15` lose on distorted ones."""
-    for element, amount, known in (
+    for element, amount, expected in (
         *(
             (hex20, 0.0, 0.0),
             (hex27, 0.0, 0.0),
@@ -164,8 +164,8 @@ def quadratic_patch() -> Iterator[Number]:
         exact = quadratic(X)
         wrong = np.abs(system.state[at[:, None] + np.arange(3)] - exact).max()
         shape = "distorted" if amount else "parallelepipeds"
-        of = f"displacement: {element.name}, {shape}{' (known limit)' if known else ''}"
-        yield Number(of, float(wrong / np.abs(exact).max()), 0.0, known or 1e-11, 1.0)
+        of = f"displacement: {element.name}, {shape}{' (known limit)' if expected else ''}"
+        yield Number(of, float(wrong / np.abs(exact).max()), 0.0, expected or 1e-11, 1.0)
 
 
 def _membranes() -> Iterator[Number]:

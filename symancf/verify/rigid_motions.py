@@ -57,11 +57,11 @@ def moved(make: Callable[[], tuple[System, RigidBody]], to: float) -> Callable[[
     return measure
 
 
-def compared(found: Array, quaternion: list[float], spin: list[float], when: str) -> list[Any]:
+def compared(states: Array, quaternion: list[float], spin: list[float], when: str) -> list[Any]:
     """Return the largest errors of rotation and angular velocity as (quantity, value)."""
-    wrong = np.abs(found[:9].reshape(3, 3) - rotation_of(quaternion)).max()
+    wrong = np.abs(states[:9].reshape(3, 3) - rotation_of(quaternion)).max()
     scale = float(np.linalg.norm(spin))
-    off = np.abs(found[9:] - spin).max() / scale
+    off = np.abs(states[9:] - spin).max() / scale
     return [(f"error of the rotation, {when}", wrong), (f"error of the spin, {when}", off)]
 
 
@@ -89,8 +89,8 @@ def dzhanibekov() -> Iterator[Number]:
         ),
     }
     for time, values in references.items():
-        found, order = refined(moved(make, time), 0.05)
-        for quantity, error in compared(found, *values, f"t = {time:g} s"):
+        refined_values, order = refined(moved(make, time), 0.05)
+        for quantity, error in compared(refined_values, *values, f"t = {time:g} s"):
             yield Number(quantity, error, 0.0, 1e-6)
         yield Number(f"order in the step, t = {time:g} s", order, 2.0, 0.05)
 
@@ -115,10 +115,10 @@ def axisymmetric() -> Iterator[Number]:
         nutation = math.acos(float(e3 @ axis))
         return np.array([math.atan2(w[1], w[0]), turned % (2 * math.pi), nutation])
 
-    found, order = refined(measure, 0.01)
+    refined_values, order = refined(measure, 0.01)
     names = ("precession in the body [rad/s]", "precession in space [rad/s]", "nutation [rad]")
     exact = (1.0, 3.0413812651491097, 0.16514867741462683)
-    for name, value, reference in zip(names, found, exact, strict=True):
+    for name, value, reference in zip(names, refined_values, exact, strict=True):
         yield Number(name, float(value), reference, 1e-8)
     yield Number("order in the step", order, 2.0, 0.05)
 
@@ -137,10 +137,10 @@ def heavy_top() -> Iterator[Number]:
         pivot = joints.spherical(top.at((0.0, 0.0, 0.0)))
         return System(top, terms=[pivot, gravity((0.0, 0.0, -9.81))]), top
 
-    found, order = refined(moved(make, 0.1), 2.5e-4)
+    refined_values, order = refined(moved(make, 0.1), 2.5e-4)
     quaternion = [0.3318229126082999, 0.17733805666691155, 0.9149751591387318, -0.14582601443089616]
     spin = [4.808941331728345, 150.0, 1.0283007567174354]
-    for quantity, error in compared(found, quaternion, spin, "t = 0.1 s"):
+    for quantity, error in compared(refined_values, quaternion, spin, "t = 0.1 s"):
         yield Number(quantity, error, 0.0, 1e-6)
     yield Number("order in the step", order, 2.0, 0.05)
 
@@ -209,10 +209,10 @@ def slider() -> Iterator[Number]:
         problem.solve(to=1.0, step=step)
         return np.array([seen[-1], crank.angular_velocity(system)[0], slider.position(system)[0]])
 
-    found, order = refined(measure, 1e-3)
+    refined_values, order = refined(measure, 1e-3)
     names = ("angle of the crank [rad]", "speed of the crank [rad/s]", "place of the slider [m]")
     exact = (10.989038234171087, 10.485868931434869, 0.20814858416617113)
-    for name, value, reference in zip(names, found, exact, strict=True):
+    for name, value, reference in zip(names, refined_values, exact, strict=True):
         yield Number(f"{name}, t = 1 s", float(value), reference, 1e-7)
     yield Number("order in the step", order, 2.0, 0.1)
 
@@ -256,8 +256,10 @@ def bricard() -> Iterator[Number]:
         1.0: (0.5086647602306753, -1.6498270632108971, 0.13903533074842056),
         2.0: (-0.9698920037896434, -1.2194551409467949, 0.7564645796092022),
     }
-    found, order = refined(measure, 0.01)
-    for (time, values), place in zip(references.items(), found.reshape(-1, 3), strict=True):
+    refined_values, order = refined(measure, 0.01)
+    for (time, values), place in zip(
+        references.items(), refined_values.reshape(-1, 3), strict=True
+    ):
         for axis, value, reference in zip("xyz", place, values, strict=True):
             yield Number(f"{axis} of P3 [m], t = {time:g} s", float(value), reference, 1e-8, 1.0)
     yield Number("order in the step", order, 2.0, 0.1)

@@ -41,25 +41,25 @@ def stiff(EA: float, GA: Any, GJ: float, EI: Any, m: float, I: Any) -> dict[str,
     GA2, GA3 = np.broadcast_to(GA, 2).tolist()
     EI2, EI3 = np.broadcast_to(EI, 2).tolist()
     I2, I3 = np.broadcast_to(I, 2).tolist()
-    given = {"EA": EA, "GA2": GA2, "GA3": GA3, "GJ": GJ, "EI2": EI2, "EI3": EI3}
-    return given | {"rho": 1.0, "A": m, "I2": I2, "I3": I3}
+    parameters = {"EA": EA, "GA2": GA2, "GA3": GA3, "GJ": GJ, "EI2": EI2, "EI3": EI3}
+    return parameters | {"rho": 1.0, "A": m, "I2": I2, "I3": I3}
 
 
-def bar(name: str, ends: npt.ArrayLike, cells: int, axis: npt.ArrayLike, **given: Any) -> Body:
+def bar(name: str, ends: npt.ArrayLike, cells: int, axis: npt.ArrayLike, **parameters: Any) -> Body:
     """Return a straight rod between two places, `axis` the direction of axis 2."""
     a, b = np.asarray(ends, dtype=float)
     mesh = Mesh.box(
         (1.0,), (cells,), cell="line3", warp=lambda X: a + X[:, :1] * (b - a), name=name
     )
     return Body(
-        mesh["body"], ancf_rod, rod(), name=name, direction=along(np.asarray(axis)), **given
+        mesh["body"], ancf_rod, rod(), name=name, direction=along(np.asarray(axis)), **parameters
     )
 
 
 def compared(
     what: str,
     times: Array,
-    found: Array,
+    series: Array,
     reference: dict[float, float],
     tolerance: float,
     scale: float,
@@ -67,7 +67,7 @@ def compared(
     """Compare a series at the times of the reference."""
     for t, right in reference.items():
         k = int(np.abs(times - t).argmin())
-        yield Number(f"{what} at {t:g} s", float(found[k]), right, tolerance, scale)
+        yield Number(f"{what} at {t:g} s", float(series[k]), right, tolerance, scale)
 
 
 # ---- a free rod --------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ PUSH = np.array([-4.8, -6.4, 0.0])  # along the rod and across it: 8 in the pape
 
 def free_rod(out: float) -> tuple[DynamicProblem, Body, Parameter]:
     """Return a free rod of length 10, pushed and turned at its start, also out of the plane."""
-    given = stiff(1e4, 1e4, 500.0, 500.0, 1.0, 10.0)
-    beam = bar("beam", ((0.0, 0.0, 0.0), (10.0, 0.0, 0.0)), 8, (0.0, 1.0, 0.0), **given)
+    parameters = stiff(1e4, 1e4, 500.0, 500.0, 1.0, 10.0)
+    beam = bar("beam", ((0.0, 0.0, 0.0), (10.0, 0.0, 0.0)), 8, (0.0, 1.0, 0.0), **parameters)
     push = Parameter("push", 1.0)
     pushed = force(beam["x0"], tuple(lambda t, f=f: f * push.value for f in PUSH))
 
@@ -104,7 +104,7 @@ def spaghetti() -> Iterator[Number | Curve]:
     for out, what in ((0.0, "in the plane"), (0.5, "out of the plane")):
         problem, beam, push = free_rod(out)
         system, nodes = problem.system, beam.at(places)
-        shapes, kept = [], []
+        shapes, pictures = [], []
         for to in times:
             problem.solve(to=to, step=0.01)
             shapes.append(system.position(nodes))
@@ -117,18 +117,18 @@ def spaghetti() -> Iterator[Number | Curve]:
                 yield Number(f"momentum along {axis}: {label}", float(p[k]), right, 1e-8, 20.0)
             if to >= 2.5:
                 energies = problem.energies
-                kept.append(np.append(L, energies.kinetic + energies.strain))
+                pictures.append(np.append(L, energies.kinetic + energies.strain))
             if to == 2.5:
                 push.value = 0.0
-        change, size = np.ptp(np.array(kept), axis=0), float(np.linalg.norm(kept[0][:3]))
+        change, size = np.ptp(np.array(pictures), axis=0), float(np.linalg.norm(pictures[0][:3]))
         spin = float(change[:3].max())
         yield Number(f"angular momentum after 2.5 s, {what}", spin, 0.0, 2e-3, size)
-        yield Number(f"energy after 2.5 s, {what}", float(change[3]), 0.0, 2e-3, kept[0][3])
+        yield Number(f"energy after 2.5 s, {what}", float(change[3]), 0.0, 2e-3, pictures[0][3])
         for to, shape in zip(times, shapes, strict=True):
-            known = [flown(to)[0]], [flown(to)[1]]
+            reference = [flown(to)[0]], [flown(to)[1]]
             where = "x", f"y, {what}"
             source = "centre, closed form"
-            yield Curve(where, f"t = {to:g}", shape[:, 0], shape[:, 1], known, source)
+            yield Curve(where, f"t = {to:g}", shape[:, 0], shape[:, 1], reference, source)
 
 
 # ---- a frame -----------------------------------------------------------------------------------
@@ -213,8 +213,8 @@ def right_angle() -> Iterator[Number | Curve]:
     yield Number("energy at 2 s, work of the force", float(free[0]), work, 5e-3)
     yield Number("energy from 2 s to 30 s", float(np.ptp(free)) / free[0], 0.0, 5e-3)
     for what, reference in ANGLE.items():
-        known = list(reference), list(reference.values())
-        yield Curve(("time", "z"), what, t, history[what], known, "mb_sef_py")
+        expected = list(reference), list(reference.values())
+        yield Curve(("time", "z"), what, t, history[what], expected, "mb_sef_py")
 
 
 # ---- a mechanism -------------------------------------------------------------------------------
@@ -282,25 +282,25 @@ def four_bar(lean: tuple[float, float, float], unit: float) -> tuple[DynamicProb
 def misaligned() -> Iterator[Number | Curve]:
     """Four-bar mechanism whose pin leans by 5 degrees: it turns since its bars bend and twist."""
     s, c = math.sin(math.radians(5.0)), math.cos(math.radians(5.0))
-    for what, lean, known in (
+    for what, lean, expected in (
         ("across the rocker", (0.0, -s, c), CROOKED),
         ("along the coupler", (s, 0.0, c), LEANING),
     ):
-        for unit in (1.0, 1e3) if known is CROOKED else (1.0,):
+        for unit in (1.0, 1e3) if expected is CROOKED else (1.0,):
             problem, _ = four_bar(lean, unit)
             label = f"pin leans {what}" + ("" if unit == 1.0 else ", mm")
             for start, to in ((0.0, 3.0), (3.0, 12.0)):
                 history = problem.solve(to=to, step=0.02)
                 u = history["C"].reshape(-1, 3)
                 for k, axis in enumerate("xyz"):
-                    some = {t: v[k] for t, v in known.items() if start < t <= to}
+                    some = {t: v[k] for t, v in expected.items() if start < t <= to}
                     scale, name = 0.12 if k < 2 else 0.004, f"{axis} of C, {label}"
                     yield from compared(name, history.time, u[:, k], some, 6e-3, scale)
         for k, axis in enumerate("xyz"):
             where = "time [s]", "across the plane [mm]" if k == 2 else "in the plane [mm]"
-            values = list(known), [1e3 * values[k] for values in known.values()]
+            values = list(expected), [1e3 * values[k] for values in expected.values()]
             name = f"{axis}, {what}"
-            if k == 2 or known is LEANING:
+            if k == 2 or expected is LEANING:
                 yield Curve(where, name, history.time, 1e3 * u[:, k], values, "mb_sef_py")
 
 
@@ -335,8 +335,8 @@ SHAFT = {
 )
 def shaft() -> Iterator[Number | Curve]:
     """Shaft with an eccentric disk, driven from below its first critical speed to above it."""
-    x, given = (1.0, 0.0, 0.0), stiff(313.4e6, 60.5e6, 272.7e3, 354.5e3, 11.64, 13.17e-3)
-    body = bar("shaft", ((0.0, 0.0, 0.0), (6.0, 0.0, 0.0)), 8, (0.0, 1.0, 0.0), **given)
+    x, parameters = (1.0, 0.0, 0.0), stiff(313.4e6, 60.5e6, 272.7e3, 354.5e3, 11.64, 13.17e-3)
+    body = bar("shaft", ((0.0, 0.0, 0.0), (6.0, 0.0, 0.0)), 8, (0.0, 1.0, 0.0), **parameters)
     inertia = np.diag([2.0325, 1.0163, 1.0163])
     disk = RigidBody(position=(3.0, 0.0, 0.05), mass=70.573, inertia=inertia, name="disk")
     left, right, middle = Ground(), Ground((6.0, 0.0, 0.0)), body.at((3.0, 0.0, 0.0))
@@ -359,9 +359,9 @@ def shaft() -> Iterator[Number | Curve]:
     energies = problem.energies
     yield Number("drift of energy", energies.drift, 0.0, 5e-3, energies.kinetic)
     for k, axis in ((1, "y"), (2, "z")):
-        known = list(SHAFT), [1e3 * values[k - 1] for values in SHAFT.values()]
+        expected = list(SHAFT), [1e3 * values[k - 1] for values in SHAFT.values()]
         where = "time [s]", "middle [mm]"
-        yield Curve(where, axis, history.time, 1e3 * u[:, k], known, "mb_sef_py")
+        yield Curve(where, axis, history.time, 1e3 * u[:, k], expected, "mb_sef_py")
 
 
 # ---- a beam that buckles sideways --------------------------------------------------------------
@@ -409,8 +409,8 @@ def thrown() -> Iterator[Number | Curve]:
         u = history["u"].reshape(-1, 3)
         some = {t: value for t, value in UP.items() if start < t <= to}
         yield from compared("middle upwards", history.time, u[:, 2], some, 1e-3, 0.01)
-    where, known = ("time [s]", "middle of the beam [mm]"), [1e3 * v for v in UP.values()]
-    yield Curve(where, "upwards", history.time, 1e3 * u[:, 2], (list(UP), known), "mb_sef_py")
+    where, expected = ("time [s]", "middle of the beam [mm]"), [1e3 * v for v in UP.values()]
+    yield Curve(where, "upwards", history.time, 1e3 * u[:, 2], (list(UP), expected), "mb_sef_py")
     yield Curve(where, "sideways", history.time, 1e3 * u[:, 1])
     energies = problem.energies
     yield Number("drift of energy", energies.drift, 0.0, 5e-3, energies.work)

@@ -51,8 +51,15 @@ def follower() -> Iterator[Number | Curve]:
     errors = []
     for cells, unit in ((8, 1.0), (16, 1.0), (32, 1.0), (32, 1e3)):
         P, EI = Parameter("P"), 1.0 * unit**2  # N: stiffness in N mm^2
-        given: dict[str, Any] = {"EA": 1e8, "GA2": 1e8, "GA3": 1e8, "GJ": EI, "EI2": EI, "EI3": EI}
-        body = Body(straight(cells, unit)["rod"], ancf_rod, rod(), **given)
+        parameters: dict[str, Any] = {
+            "EA": 1e8,
+            "GA2": 1e8,
+            "GA3": 1e8,
+            "GJ": EI,
+            "EI2": EI,
+            "EI3": EI,
+        }
+        body = Body(straight(cells, unit)["rod"], ancf_rod, rod(), **parameters)
         push = VirtualWork(square, body["end"], P=P)
         system = System(body, terms=[fix(body["start"]), push])
         problem = StaticProblem(system, options=TIGHT)
@@ -65,10 +72,10 @@ def follower() -> Iterator[Number | Curve]:
             if load not in FOLLOWER or cells < 32:
                 continue
             angle = math.atan2(F[1, 0], F[0, 0]) % (2.0 * math.pi)
-            found = (*place[:2] / unit, angle)
+            computed = (*place[:2] / unit, angle)
             label = f"P L^2/EI = {load:g}" + ("" if unit == 1.0 else ", mm")
             for what, value, right in zip(
-                ("x/L", "y/L", "angle"), found, FOLLOWER[load], strict=True
+                ("x/L", "y/L", "angle"), computed, FOLLOWER[load], strict=True
             ):
                 yield Number(f"{what}: {label}", value, right, 2e-5, 1.0)
         errors.append(float(np.linalg.norm(place[:2] / unit - FOLLOWER[13.5][:2])))
@@ -99,25 +106,27 @@ def irvine(EA: float, s: Array) -> tuple[float, Array, Array]:
 
 def hung(line: str, EA: float, EI: float) -> tuple[System, Body, float]:
     """Let a straight line sag, then bring its ends together; return the pull, too."""
-    given: dict[str, Any] = {"EA": EA, "rho": 1.0, "A": 1.0}
+    parameters: dict[str, Any] = {"EA": EA, "rho": 1.0, "A": 1.0}
     if line == "rod":
         mesh = Mesh.box((12.0,), (32,), cell="line3")
-        given |= {"GA2": EA, "GA3": EA, "GJ": EI, "EI2": EI, "EI3": EI, "I2": 1e-4, "I3": 1e-4}
-        body = Body(mesh["body"], ancf_rod, rod(), **given)
-        held = fix(body["x0"], "slope_y.z")  # a rod may turn about its axis
+        parameters |= {"GA2": EA, "GA3": EA, "GJ": EI, "EI2": EI, "EI3": EI, "I2": 1e-4, "I3": 1e-4}
+        body = Body(mesh["body"], ancf_rod, rod(), **parameters)
+        support = fix(body["x0"], "slope_y.z")  # a rod may turn about its axis
     else:
         mesh = Mesh.box((12.0,), (32,))
-        body = Body(mesh["body"], ancf_cable, cable(), EI=EI, **given)
-        held = planar(body)
-    left = fix(body["x0"], "position")
+        body = Body(mesh["body"], ancf_cable, cable(), EI=EI, **parameters)
+        support = planar(body)
+    support_of_end = fix(body["x0"], "position")
     right = fix(
         body["x1"], "position", displacement=(lambda t: -2.0 * max(t - 1.0, 0.0) ** 2, 0.0, 0.0)
     )
-    system = System(body, terms=[left, right, held, gravity((0.0, lambda t: -min(t, 1.0), 0.0))])
+    system = System(
+        body, terms=[support_of_end, right, support, gravity((0.0, lambda t: -min(t, 1.0), 0.0))]
+    )
     problem = StaticProblem(system)
     problem.solve(to=1.0, step=1.0 / 16.0)
     problem.solve(to=2.0, step=1.0 / 32.0)
-    return system, body, -float(left.reaction(system).force[0])
+    return system, body, -float(support_of_end.reaction(system).force[0])
 
 
 @case("A30_A31_catenary", "closed form; H. M. Irvine, Cable Structures (1981)", short=10)
@@ -131,12 +140,12 @@ def catenary() -> Iterator[Number | Curve]:
         ("rod", 1e4, 2e-2),
         ("rod", 100.0, 2e-2),
     ):
-        found = []
+        rows = []
         for k in (1.0, 0.5):
             system, body, H = hung(line, min(EA, 1e7), k * EI)
             places = system.position(body.at(X))
-            found.append(np.append(H, places[[24, 12], :2].ravel()))
-        best = 2.0 * found[1] - found[0]  # bending at the ends reaches as far as sqrt(EI)
+            rows.append(np.append(H, places[[24, 12], :2].ravel()))
+        best = 2.0 * rows[1] - rows[0]  # bending at the ends reaches as far as sqrt(EI)
         pull, x, y = irvine(EA, part)
         what = f"{line}, " + (f"EA = {EA:g}" if math.inf > EA else "inextensible")
         for name, value, right in zip(
@@ -159,11 +168,11 @@ FREE = (3203.19994511543, 8332.138736566343, 15198.19374586788)
 def free() -> Iterator[Number]:
     """Rod free in space: rigid motions, and pairs of bending with shear and rotary inertia."""
     E, k = 2.07e11, 5.0 / 6.0
-    given = Section.rectangle(0.1, 0.1).rod(E=E, nu=0.3, rho=7850.0)
-    given |= {"GA2": k * E / 2.6 * 0.01, "GA3": k * E / 2.6 * 0.01}
+    parameters = Section.rectangle(0.1, 0.1).rod(E=E, nu=0.3, rho=7850.0)
+    parameters |= {"GA2": k * E / 2.6 * 0.01, "GA3": k * E / 2.6 * 0.01}
     errors = []
     for cells in (8, 16):
-        body = Body(straight(cells)["rod"], ancf_rod, rod(), **given)
+        body = Body(straight(cells)["rod"], ancf_rod, rod(), **parameters)
         modes = EigenProblem(System(body)).solve(10)
         yield Number(f"rigid motions, {cells} cells", float(modes.rigid), 6.0, 0.0)
         for n, value in enumerate(FREE):
@@ -184,8 +193,8 @@ BOWED = {1e2: 1.010373134921397, 1e4: 1.0001014121562948}
 
 def narrow(stiff: float) -> tuple[StaticProblem, Body, Parameter, Parameter]:
     """Return a cantilever of length 1 and EI = 1, GJ = 0.8 under loads down and aside."""
-    given: dict[str, Any] = {"EA": 1e7, "GA2": 1e7, "GA3": 1e7, "GJ": 0.8}
-    body = Body(straight(16)["rod"], ancf_rod, rod(), EI2=stiff, EI3=1.0, **given)
+    parameters: dict[str, Any] = {"EA": 1e7, "GA2": 1e7, "GA3": 1e7, "GJ": 0.8}
+    body = Body(straight(16)["rod"], ancf_rod, rod(), EI2=stiff, EI3=1.0, **parameters)
     P, aside = Parameter("P"), Parameter("aside")
     load = force(body["end"], (0.0, lambda t: aside.value, lambda t: -P.value))
     system = System(body, terms=[fix(body["start"]), load])
@@ -200,8 +209,8 @@ def sideways() -> Iterator[Number | Curve]:
         problem, body, P, aside = narrow(stiff)
         history = followed(problem, P, to=1.1 * critical, step=0.3 * critical)
         yield Number(f"loads found, stiffness {stiff:g}", float(len(history.bifurcations)), 1, 0)
-        found = history.bifurcations[0].parameter / critical
-        yield Number(f"P/P_cr, stiffness {stiff:g}", found, right, 1e-5)
+        ratio = history.bifurcations[0].parameter / critical
+        yield Number(f"P/P_cr, stiffness {stiff:g}", ratio, right, 1e-5)
     problem, body, P, aside = narrow(1e2)
     system, aside.value = problem.system, 1e-3 * critical
     problem.record("u", lambda: system.displacement(body["end"])[0])
@@ -215,14 +224,21 @@ def sideways() -> Iterator[Number | Curve]:
 @case("A52_rod_buckled_column", "closed form by elliptic integrals; L. Euler (1744)", short=3)
 def buckled() -> Iterator[Number | Curve]:
     """Pinned rod whose ends are brought together: thrust and deflection of the elastica."""
-    given: dict[str, Any] = {"EA": 1e7, "GA2": 1e7, "GA3": 1e7, "GJ": 1.0, "EI2": 2.0, "EI3": 1.0}
-    body = Body(straight(32)["rod"], ancf_rod, rod(), **given)
+    parameters: dict[str, Any] = {
+        "EA": 1e7,
+        "GA2": 1e7,
+        "GA3": 1e7,
+        "GJ": 1.0,
+        "EI2": 2.0,
+        "EI3": 1.0,
+    }
+    body = Body(straight(32)["rod"], ancf_rod, rod(), **parameters)
     shorter, push = Parameter("shorter"), Parameter("push", 0.1)
     moved = fix(body["end"], ["x", "y", "z"], displacement=(lambda t: -shorter.value, 0.0, 0.0))
     middle = body.at((0.5, 0.0, 0.0))
     aside = force(middle, (0.0, lambda t: push.value, 0.0))
-    held = [fix(body["start"], ["x", "y", "z", "slope_y.z"]), moved]
-    system = System(body, terms=[*held, aside])
+    supports = [fix(body["start"], ["x", "y", "z", "slope_y.z"]), moved]
+    system = System(body, terms=[*supports, aside])
     problem = StaticProblem(system, options=TIGHT)
     problem.record("thrust", lambda: -moved.reaction(system).force[0] / math.pi**2)
     problem.record("v", lambda: system.displacement(middle)[0, 1])

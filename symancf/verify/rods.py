@@ -93,11 +93,11 @@ def cantilever() -> Iterator[Number | Curve]:
             system = System(strip, terms=[fix(strip["start"]), load])
             history = StaticProblem(system, options=TIGHT).solve(to=P)
             u = system.displacement(strip["end"])[0]
-            found = -u[0], u[2], math.asin(axes(system, strip["end"])[2, 0])
+            computed = -u[0], u[2], math.asin(axes(system, strip["end"])[2, 0])
             if cells < 32:
                 continue
             for what, value, right in zip(
-                ("u", "w", "angle"), found, (shortening, deflection, angle), strict=True
+                ("u", "w", "angle"), computed, (shortening, deflection, angle), strict=True
             ):
                 yield Number(f"{what}: P = {P:g}", value, right, 3e-6)
             yield Number(f"steps: P = {P:g}", float(len(history.steps)), 1.0, 0.0)
@@ -154,7 +154,7 @@ def bend() -> Iterator[Number | Curve]:
         for frame, unit in ((np.eye(3), 1.0), (turned, 1e3)):
             X = unit * 100.0 * np.stack([np.sin(a), 1.0 - np.cos(a), 0.0 * a], axis=1) @ frame.T
             mesh, p = line(X), 1.0 / unit**2  # a pressure's unit
-            given: dict[str, Any] = {
+            parameters: dict[str, Any] = {
                 "EA": 1e7 * p * unit**2,
                 "GA2": shear * p * unit**2,
                 "GA3": shear * p * unit**2,
@@ -162,7 +162,7 @@ def bend() -> Iterator[Number | Curve]:
                 "EI2": 1e7 / 12.0 * p * unit**4,
                 "EI3": 1e7 / 12.0 * p * unit**4,
             }
-            body = Body(mesh["rod"], ancf_rod, rod(), direction=along(frame[:, 2]), **given)
+            body = Body(mesh["rod"], ancf_rod, rod(), direction=along(frame[:, 2]), **parameters)
             push = growing(P * frame[:, 2])
             system = System(body, terms=[fix(body["start"]), force(body["end"], push)])
             history = StaticProblem(system).solve()
@@ -179,9 +179,11 @@ def bend() -> Iterator[Number | Curve]:
                 r = path["r"].reshape(-1, 3)
                 for k, axis in enumerate("xyz"):
                     ends = 300.0, 600.0
-                    known = ends, [BEND[torsion, shear, F][k] for F in ends]
+                    expected = ends, [BEND[torsion, shear, F][k] for F in ends]
                     where = "force", "place of the tip"
-                    yield Curve(where, axis, P * path.time, r[:, k], known, "the rod's equations")
+                    yield Curve(
+                        where, axis, P * path.time, r[:, k], expected, "the rod's equations"
+                    )
 
 
 #: Tip force and angle of the root -> displacement in axes of the root [mm], twist [degrees].
@@ -239,13 +241,13 @@ def princeton() -> Iterator[Number | Curve]:
         yield Number(f"twist [degrees]: {label}", twist, right[3], 1e-4)
     angles = np.linspace(0.0, 90.0, 19)
     for P in (4.448, 8.896, 13.345):
-        found = [flat(P, angle) for angle in angles]
-        known = [(angle, *right) for (load, angle), right in PRINCETON.items() if load == P]
+        results = [flat(P, angle) for angle in angles]
+        rows = [(angle, *right) for (load, angle), right in PRINCETON.items() if load == P]
         for name, k in (("$-u_2$ [mm]", 2), ("$-u_3$ [mm]", 3), ("twist [degrees]", 4)):
             sign = -1.0 if k < 4 else 1.0
-            y = [sign * (u[k - 1] if k < 4 else twist) for u, twist in found]
-            given = [r[0] for r in known], [sign * r[k] for r in known]
-            reference = given if known else None
+            y = [sign * (u[k - 1] if k < 4 else twist) for u, twist in results]
+            points = [r[0] for r in rows], [sign * r[k] for r in rows]
+            reference = points if rows else None
             where = "angle of the root [degrees]", name
             yield Curve(where, f"P = {P:g} N", angles, y, reference, "the rod's equations")
 
@@ -310,12 +312,12 @@ def frame() -> Iterator[Number]:
         mesh = Mesh.from_arrays(X @ R.T, {"line3": cells}, regions)
 
         across = along(R @ np.array([-1.0, 1.0, 0.0]))  # axis 3 is the normal of the plane
-        whole = [Body(mesh["rod"], ancf_rod, rod(), direction=across, **section)]
+        body_list = [Body(mesh["rod"], ancf_rod, rod(), direction=across, **section)]
         legs = [
             Body(mesh[part], ancf_rod, rod(), direction=across, **section)
             for part in ("first", "second")
         ]
-        for what, bodies in (("one body", whole), ("two bodies", legs)):
+        for what, bodies in (("one body", body_list), ("two bodies", legs)):
             push = growing(P * R[:, 2])
             terms = [fix(bodies[0]["start"]), force(bodies[-1]["end"], push)]
             system = System(*bodies, terms=terms)
@@ -333,12 +335,12 @@ def frequencies() -> Iterator[Number]:
     """Simply supported rod: bending with shear and rotary inertia, torsion, axial motion."""
     E, rho, side, k = 2.07e11, 7850.0, 0.1, 5.0 / 6.0
     square = Section.rectangle(side, side)
-    given = square.rod(E=E, nu=0.3, rho=rho)
+    parameters = square.rod(E=E, nu=0.3, rho=rho)
     G = E / 2.6
-    given |= {"GA2": k * G * square.A, "GA3": k * G * square.A}
+    parameters |= {"GA2": k * G * square.A, "GA3": k * G * square.A}
     errors = []
     for cells in (8, 16):
-        body = Body(straight(cells)["rod"], ancf_rod, rod(), **given)
+        body = Body(straight(cells)["rod"], ancf_rod, rod(), **parameters)
         clamped = System(body, terms=[fix(body["start"])])
         omega = EigenProblem(clamped).solve(12).omega
         torsion = math.pi / 2.0 * math.sqrt(G * square.J / (rho * (square.I2 + square.I3)))
@@ -346,8 +348,8 @@ def frequencies() -> Iterator[Number]:
         for name, value in (("torsion", torsion), ("axial", axial)):
             near = float(omega[np.abs(omega - value).argmin()])
             yield Number(f"{name}, clamped, {cells} cells", near, value, 3e-6)
-        held = [fix(body["start"], dofs="position"), fix(body["end"], dofs=["y", "z"])]
-        omega = EigenProblem(System(body, terms=held)).solve(10).omega
+        supports = [fix(body["start"], dofs="position"), fix(body["end"], dofs=["y", "z"])]
+        omega = EigenProblem(System(body, terms=supports)).solve(10).omega
         for n, value in enumerate(TIMOSHENKO):
             near = float(omega[np.abs(omega - value).argmin()])
             yield Number(

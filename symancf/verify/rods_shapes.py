@@ -60,8 +60,8 @@ def tapered() -> Iterator[Number]:
     stretch = P * L / (math.pi * E * a * b)
     errors = []
     for cells in (2, 4, 8):
-        given = Section.varying(lambda X: Section.circle(a - (a - b) * X[0] / L), E=E, nu=NU)
-        body = Body(straight(cells, L)["rod"], ancf_rod, rod(), **given)
+        parameters = Section.varying(lambda X: Section.circle(a - (a - b) * X[0] / L), E=E, nu=NU)
+        body = Body(straight(cells, L)["rod"], ancf_rod, rod(), **parameters)
         across = loaded(body, np.array([0.0, 0.0, P]))
         u = across.displacement(body["end"])[0]
         errors.append(abs(u[2] - bend) / bend)
@@ -77,12 +77,13 @@ def twisted() -> Iterator[Number]:
     """Strip twisted by a right angle before: a force at its tip also moves it aside."""
     L, P, turn = 0.5, 1e-4, math.pi / 2.0
     flat = Section.rectangle(0.02, 0.002)
-    given = flat.rod(E=E, nu=NU)
+    parameters = flat.rod(E=E, nu=NU)
     x, w = gauss_legendre(40)
     s, w = L * (x + 1.0) / 2.0, L * w / 2.0
     arm2, c, n = w * (L - s) ** 2, np.cos(turn * s / L), np.sin(turn * s / L)
-    soft, hard = P / given["EI2"], P / given["EI3"]  # axis 2 is y at the clamp, the strip flat
-    shear = P * L / 2.0 * (1.0 / given["GA2"] + 1.0 / given["GA3"])
+    # axis 2 is y at the clamp, the strip flat
+    soft, hard = P / parameters["EI2"], P / parameters["EI3"]
+    shear = P * L / 2.0 * (1.0 / parameters["GA2"] + 1.0 / parameters["GA3"])
     down = float((arm2 * (soft * c**2 + hard * n**2)).sum()) + shear
     aside = -float((arm2 * (soft - hard) * c * n).sum())
 
@@ -92,7 +93,7 @@ def twisted() -> Iterator[Number]:
 
     errors = []
     for cells in (4, 8, 16):
-        body = Body(straight(cells, L)["rod"], ancf_rod, rod(), direction=second, **given)
+        body = Body(straight(cells, L)["rod"], ancf_rod, rod(), direction=second, **parameters)
         system = loaded(body, np.array([0.0, 0.0, P]))
         u = system.displacement(body["end"])[0]
         errors.append(abs(u[2] - down) / down)
@@ -105,8 +106,8 @@ def twisted() -> Iterator[Number]:
 def springs() -> Iterator[Number]:
     """Coil of three turns, steep and flat, under a force along its axis and a torque about it."""
     R, r, turns, P = 0.02, 0.001, 3.0, 1e-3
-    given = Section.circle(r).rod(E=E, nu=NU)
-    EA, GA, GJ, EI = (given[k] for k in ("EA", "GA2", "GJ", "EI2"))
+    parameters = Section.circle(r).rod(E=E, nu=NU)
+    EA, GA, GJ, EI = (parameters[k] for k in ("EA", "GA2", "GJ", "EI2"))
     for pitch in (0.1, 0.8):
         sine, cosine = math.sin(pitch), math.cos(pitch)
         L = 2.0 * math.pi * turns * R / cosine
@@ -118,7 +119,7 @@ def springs() -> Iterator[Number]:
             a = np.linspace(0.0, 2.0 * math.pi * turns, 2 * cells + 1)
             X = R * np.stack([np.cos(a), np.sin(a), math.tan(pitch) * a], axis=1)
             up = along(np.array([0.0, 0.0, 1.0]))
-            body = Body(line(X)["rod"], ancf_rod, rod(), direction=up, **given)
+            body = Body(line(X)["rod"], ancf_rod, rod(), direction=up, **parameters)
             # the force acts along the axis of the coil: at the end of an arm R across it
             system = loaded(body, np.array([0.0, 0.0, P]), np.cross(-X[-1], [0.0, 0.0, P]))
             turned = angle_of(system, body, np.eye(3)[2])
@@ -134,10 +135,13 @@ def springs() -> Iterator[Number]:
         yield Number(f"pitch {pitch:g}: turn by a torque", turned, wind, 1e-3)
     a = np.linspace(0.0, math.pi / 2.0, 17)  # a quarter, from the force to the free end
     X = R * np.stack([np.sin(a), np.cos(a), 0.0 * a], axis=1)
-    body = Body(line(X)["rod"], ancf_rod, rod(), direction=up, **given)
-    held = [fix(body["start"], dofs=["x", "z", "slopes"]), fix(body["end"], dofs=["y", "slopes"])]
+    body = Body(line(X)["rod"], ancf_rod, rod(), direction=up, **parameters)
+    supports = [
+        fix(body["start"], dofs=["x", "z", "slopes"]),
+        fix(body["end"], dofs=["y", "slopes"]),
+    ]
     push = force(body["start"], growing(np.array([0.0, P / 2.0, 0.0])))
-    system = System(body, terms=[*held, push])
+    system = System(body, terms=[*supports, push])
     StaticProblem(system, options=TIGHT).solve()
     apart = 2.0 * float(system.displacement(body["start"])[0][1])
     exact = P * R**3 / EI * (math.pi / 4.0 - 2.0 / math.pi)
@@ -165,10 +169,10 @@ def angle() -> Iterator[Number]:
     F = [system.gradient(body.at((x, 0.0, 0.0)))[0] for x in (L / 2.0, 3.0 * L / 4.0)]
     turned = [float((f[2, 1] - f[1, 2]) / 2.0) for f in F]
     places = [(0.45 * L, 0.0, 0.0), (L / 2.0, 0.0, 0.0), (0.55 * L, 0.0, 0.0), (L, 0.0, 0.0)]
-    found = (*_bent(system.displacement(body.at(places)), L), turned[1] - turned[0])
+    values = (*_bent(system.displacement(body.at(places)), L), turned[1] - turned[0])
     cells = _of_cells(own, (L, b, h, t), P)
     names = ("aside: end against the middle", "down", "twist: three quarters against the middle")
-    for what, value, exact in zip(names, found, cells, strict=True):
+    for what, value, exact in zip(names, values, cells, strict=True):
         yield Number(what, value, exact, 1e-3 if "twist" not in what else 1.5e-2)
 
 

@@ -137,16 +137,16 @@ def compared(
 ) -> Iterator[Number]:
     """Yield stresses against those at the same k, and how they approach incompressibility."""
     for specimen in SPECIMENS:
-        found = np.array(
+        results = np.array(
             [[measure(*r) for r in stresses(specimen, supports, k, times)] for k in BULK]
         )
         for i, label in enumerate(labels):
             where = f"{specimen.name}, {label}"
             for j, k in enumerate(BULK):
                 yield Number(
-                    f"{quantity} [MPa]: {where}, k = {k:g}", found[j, i], penalty(k, i), 1e-9
+                    f"{quantity} [MPa]: {where}, k = {k:g}", results[j, i], penalty(k, i), 1e-9
                 )
-            off = np.abs(found[:, i] - exact[i])
+            off = np.abs(results[:, i] - exact[i])
             for j in (1, 2):
                 fall = float(off[j - 1] / off[j])
                 name = f"fall of the error, k = {BULK[j - 1]:g} to {BULK[j]:g}: {quantity}, {where}"
@@ -225,8 +225,8 @@ def penalty() -> Iterator[Number]:
         for state, supports in ways.items():
             for k in (10.0, 1000.0):
                 chosen = [s for m, b, s in PENALTY if m == state and b == k and s < 2.5]
-                found = stresses(specimen, supports, k, [s - 1.0 for s in chosen])
-                for stretch, (P, F) in zip(chosen, found, strict=True):
+                results = stresses(specimen, supports, k, [s - 1.0 for s in chosen])
+                for stretch, (P, F) in zip(chosen, results, strict=True):
                     across, nominal, *_, volume = PENALTY[state, k, stretch]
                     label = f"{specimen.name}, {state}, k = {k:g}, stretch {stretch:g}"
                     yield Number(f"stretch across: {label}", F[2, 2], across, 1e-9)

@@ -71,8 +71,8 @@ def shell(
     **more: Any,
 ) -> Body:
     """Return a thin shell on the exact normals of its cylinder or sphere."""
-    given: dict[str, Any] = {"E": E, "nu": nu, "thickness": h, "direction": outwards(axis)} | more
-    return Body(mesh["body"], element, kirchhoff(), **given)
+    values: dict[str, Any] = {"E": E, "nu": nu, "thickness": h, "direction": outwards(axis)} | more
+    return Body(mesh["body"], element, kirchhoff(), **values)
 
 
 def roof(cells: int, unit: float, element: Element) -> Array:
@@ -80,8 +80,8 @@ def roof(cells: int, unit: float, element: Element) -> Array:
     small, R, a = 1e-4, 25.0 * unit, math.radians(40.0)
     mesh = cylinder(25.0 * unit, R, a, cells)
     body = shell(mesh, 0, 4.32e8 / unit**2, 0.0, 0.25 * unit, element, rho=360.0 / unit**3)
-    held = [fix(body["x0"], ["y", "z"]), symmetry(body["x1"], "x"), symmetry(body["y0"], "y")]
-    system = System(body, terms=[*held, gravity((0.0, 0.0, -small))])
+    supports = [fix(body["x0"], ["y", "z"]), symmetry(body["x1"], "x"), symmetry(body["y0"], "y")]
+    system = System(body, terms=[*supports, gravity((0.0, 0.0, -small))])
     StaticProblem(system).solve()
     edge = body.at((25.0 * unit, R * math.sin(a), R * math.cos(a)))
     crown = body.at((25.0 * unit, 0.0, R))
@@ -95,10 +95,10 @@ def pinched(cells: int, unit: float, element: Element) -> Array:
     mesh = cylinder(R, R, math.pi / 2.0, cells)
     body = shell(mesh, 0, 3e6 / unit**2, 0.3, 3.0 * unit, element)
     planes = (("x1", "x"), ("y0", "y"), ("y1", "z"))
-    held = [fix(body["x0"], ["y", "z"]), *(symmetry(body[e], n) for e, n in planes)]
+    supports = [fix(body["x0"], ["y", "z"]), *(symmetry(body[e], n) for e, n in planes)]
     loaded = body.at((R, 0.0, R))
     push = force(loaded, (0.0, 0.0, -small / 4.0))
-    system = System(body, terms=[*held, push])
+    system = System(body, terms=[*supports, push])
     StaticProblem(system).solve()
     return -system.displacement(loaded)[0, 2:] / (small * unit)
 
@@ -108,9 +108,9 @@ def pulled(cells: int, unit: float, element: Element) -> Array:
     small, R = 1e-3, 10.0 * unit
     body = shell(hemisphere(R, cells), None, 6.825e7 / unit**2, 0.3, 0.04 * unit, element)
     a, b = body.at((R, 0.0, 0.0)), body.at((0.0, R, 0.0))
-    held = [symmetry(body["x0"], "y"), symmetry(body["x1"], "x"), fix(a, ["z"])]
+    supports = [symmetry(body["x0"], "y"), symmetry(body["x1"], "x"), fix(a, ["z"])]
     pull = [force(a, (small, 0.0, 0.0)), force(b, (0.0, -small, 0.0))]
-    system = System(body, terms=[*held, *pull])
+    system = System(body, terms=[*supports, *pull])
     StaticProblem(system).solve()
     out, inwards = system.displacement(a)[0, 0], -system.displacement(b)[0, 1]
     return np.array([out, inwards]) / (small * unit)

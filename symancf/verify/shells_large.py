@@ -52,8 +52,8 @@ def compared(
             yield Number(label, value, float(row[k]), tolerance, float(scales[k]))
     path = problem.history
     for k, name in enumerate(names, 1):
-        known, where = (table[:, k], table[:, 0]), ("displacement", "part of the load")
-        yield Curve(where, name, path[name], path.times(name), known, source)
+        expected, where = (table[:, k], table[:, 0]), ("displacement", "part of the load")
+        yield Curve(where, name, path[name], path.times(name), expected, source)
 
 
 def strip(length: float, cells: int, element: Element) -> Body:
@@ -173,10 +173,10 @@ def pulled_of(element: Element) -> Iterator[Number | Curve]:
     R = 10.0
     body = shell(hemisphere(R, 24), None, 6.825e7, 0.3, 0.04, element)
     a, b = body.at((R, 0.0, 0.0)), body.at((0.0, R, 0.0))
-    held = [symmetry(body["x0"], "y"), symmetry(body["x1"], "x"), fix(a, ["z"])]
+    supports = [symmetry(body["x0"], "y"), symmetry(body["x1"], "x"), fix(a, ["z"])]
     out = force(a, (lambda t: 200.0 * t, 0.0, 0.0))
     inwards = force(b, (0.0, lambda t: -200.0 * t, 0.0))
-    system = System(body, terms=[*held, out, inwards])
+    system = System(body, terms=[*supports, out, inwards])
     names = edge_names(element, "out", "in")
     problem = StaticProblem(system)
     problem.record(names[0], lambda: system.displacement(a)[0, 0])
@@ -236,9 +236,13 @@ def snapped() -> Iterator[Number | Curve]:
         R = 2540.0
         body = shell(cylinder(254.0, R, 0.1, 12), 0, 3102.75, 0.3, h)
         P, crown = Parameter("P"), body.at((0.0, 0.0, R))
-        held = [symmetry(body["x0"], "x"), symmetry(body["y0"], "y"), fix(body["y1"], "position")]
+        supports = [
+            symmetry(body["x0"], "x"),
+            symmetry(body["y0"], "y"),
+            fix(body["y1"], "position"),
+        ]
         push = force(crown, (0.0, 0.0, lambda t, P=P: -P.value / 4.0))
-        system = System(body, terms=[*held, push])
+        system = System(body, terms=[*supports, push])
         problem = StaticProblem(system)
         problem.record("w", lambda s=system, c=crown: -s.displacement(c)[0, 2])
         first = problem.follow(P, to=3000.0 * rows[0][0], step=60.0)
@@ -278,11 +282,11 @@ def distance(point: Array, line: Array) -> float:
 
 
 def pressed(
-    body: Body, held: list[Any], place: Any, way: float, share: float
+    body: Body, supports: list[Any], place: Any, way: float, share: float
 ) -> tuple[System, StaticProblem]:
     """Move a place along z by parts of a way; series `load` is the force over `share`."""
     moved = fix(place, ["z"], displacement=(0.0, 0.0, lambda t: way * t))
-    system = System(body, terms=[*held, moved])
+    system = System(body, terms=[*supports, moved])
     problem = StaticProblem(system)
     problem.record("load", lambda: moved.reaction(system).force[2] / share)
     return system, problem
@@ -310,8 +314,8 @@ def pulled_cylinder() -> Iterator[Number | Curve]:
     mesh = cylinder(L / 2.0, R, math.pi / 2.0, (12, 18))
     body = shell(mesh, 0, 10.5e6, 0.3125, 0.094, ancf_thin_quad)
     a, b, c = body.at((L / 2.0, 0.0, R)), body.at((L / 2.0, R, 0.0)), body.at((0.0, R, 0.0))
-    held = [symmetry(body["x1"], "x"), symmetry(body["y0"], "y"), symmetry(body["y1"], "z")]
-    system, problem = pressed(body, held, a, 2.8, 1e4)
+    supports = [symmetry(body["x1"], "x"), symmetry(body["y0"], "y"), symmetry(body["y1"], "z")]
+    system, problem = pressed(body, supports, a, 2.8, 1e4)
     places = {"w": (a, 2, 1.0), "-u": (b, 1, -1.0), "-u at the end": (c, 1, -1.0)}
     for name, (place, k, sign) in places.items():
         problem.record(name, lambda p=place, k=k, s=sign: s * float(system.displacement(p)[0, k]))
@@ -351,9 +355,9 @@ def pinched_far() -> Iterator[Number | Curve]:
     R = 100.0
     body = shell(cylinder(R, R, math.pi / 2.0, 24), 0, 3e4, 0.3, 1.0)
     a, b = body.at((R, 0.0, R)), body.at((R, R, 0.0))
-    held = [fix(body["x0"], ["y", "z"]), symmetry(body["x1"], "x")]
-    held += [symmetry(body["y0"], "y"), symmetry(body["y1"], "z")]
-    system, problem = pressed(body, held, a, -71.0, -3000.0)
+    supports = [fix(body["x0"], ["y", "z"]), symmetry(body["x1"], "x")]
+    supports += [symmetry(body["y0"], "y"), symmetry(body["y1"], "z")]
+    system, problem = pressed(body, supports, a, -71.0, -3000.0)
     problem.record("-w", lambda: -float(system.displacement(a)[0, 2]))
     problem.record("u", lambda: float(system.displacement(b)[0, 1]))
     first = problem.solve(to=9.561 / 71.0, step=0.04)
@@ -385,8 +389,8 @@ def semi_cylinder() -> Iterator[Number | Curve]:
     body = shell(cylinder(L, R, math.pi / 2.0, 16), 0, 2068.5, 0.3, 3.0)
     a = body.at((L, 0.0, R))
     edge = fix(body["y1"], ["z", "slope_across.y"])
-    held = [fix(body["x0"]), symmetry(body["y0"], "y"), edge]
-    system, problem = pressed(body, held, a, -171.5, -1000.0)
+    supports = [fix(body["x0"]), symmetry(body["y0"], "y"), edge]
+    system, problem = pressed(body, supports, a, -171.5, -1000.0)
     problem.record("-w", lambda: -float(system.displacement(a)[0, 2]))
     first = problem.solve(to=16.1 / 171.5, step=0.04)
     yield Number("load at w = 16.1", float(first["load"][-1]), 0.1, 5e-3, 1.0)

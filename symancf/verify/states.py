@@ -25,7 +25,7 @@ def affine(F: npt.ArrayLike, c: npt.ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Motion
 
 def slopes(system: System) -> list[tuple[Ints, Array, Array]]:
     """Return per block of slopes: offsets (n, s), reference slopes (n, s, 3), points (n, 3)."""
-    found = []
+    rows = []
     for number, block in enumerate(system._discrete.numbering.blocks):
         if block.kind != "direction":
             continue
@@ -33,8 +33,8 @@ def slopes(system: System) -> list[tuple[Ints, Array, Array]]:
         vertices = np.flatnonzero(start >= 0)
         offsets = start[vertices][:, None] + 3 * np.arange(block.size // 3)
         basis = system.reference[offsets[..., None] + np.arange(3)]
-        found.append((offsets.astype(np.int64), basis, system._discrete.points[vertices]))
-    return found
+        rows.append((offsets.astype(np.int64), basis, system._discrete.points[vertices]))
+    return rows
 
 
 def positions(system: System) -> tuple[Ints, Array]:
@@ -67,27 +67,27 @@ def turned(system: System, state: Array, Q: Array, c: npt.ArrayLike) -> Array:
 def residual(system: System, state: Array) -> Array:
     """Return dW/dq of all coordinates."""
     f = np.zeros_like(state)
-    system._discrete.plan.update(system.time)
-    system._discrete.plan.residual(state, f)
+    system._discrete.assembler.update(system.time)
+    system._discrete.assembler.residual(state, f)
     return f
 
 
 def energy(system: System, state: Array) -> float:
     """Return the sum of all energies."""
-    system._discrete.plan.update(system.time)
-    return float(system._discrete.plan.energies(state)[0].sum())
+    system._discrete.assembler.update(system.time)
+    return float(system._discrete.assembler.energies(state)[0].sum())
 
 
 def tangent(system: System, state: Array) -> Array:
     """Return the dense tangent of all coordinates, one product per column."""
     n = system._discrete.numbering.coordinates
-    system._discrete.plan.update(system.time)
+    system._discrete.assembler.update(system.time)
     K = np.zeros((n, n))
     for column in range(n):
         unit = np.zeros(n)
         unit[column] = 1.0
         answer = np.zeros(n)
-        system._discrete.plan.product(state, unit, answer)
+        system._discrete.assembler.product(state, unit, answer)
         K[:, column] = answer
     return K
 

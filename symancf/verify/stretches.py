@@ -67,13 +67,19 @@ def laws() -> Iterator[Number]:
         ("Ogden", energies.ogden(), TRELOAR, of_ogden),
         ("Gent", energies.gent(), GENT, of_gent),
     )
-    for law, energy, given, slopes in laws:
-        for state, (moved, held, stretches, last) in STATES.items():
+    for law, energy, parameters, slopes in laws:
+        for state, (moved, supports, stretches, last) in STATES.items():
             body = Body(
-                mesh["body"], tet10, energy, pressure="continuous", k=math.inf, name=law, **given
+                mesh["body"],
+                tet10,
+                energy,
+                pressure="continuous",
+                k=math.inf,
+                name=law,
+                **parameters,
             )
             terms = [fix(body[f"{axis}0"], axis) for axis in "xyz"]
-            terms += [fix(body[f"{axis}1"], axis) for axis in held]
+            terms += [fix(body[f"{axis}1"], axis) for axis in supports]
             for side in moved:
                 along = [(lambda t: t) if axis == side else 0.0 for axis in "xyz"]
                 terms.append(fix(body[f"{side}1"], side, displacement=along))
@@ -86,5 +92,5 @@ def laws() -> Iterator[Number]:
                 exact = (slopes(x) - slopes(x)[2]) / x
                 name = f"{law}, {state}, stretch {stretch:g}"
                 yield Number(f"P11 [MPa]: {name}", P[0, 0], exact[0], 1e-9)
-                if held:
+                if supports:
                     yield Number(f"P22 [MPa]: {name}", P[1, 1], exact[1], 1e-9)

@@ -73,12 +73,12 @@ def flat() -> Iterator[Number]:
     g.value = -9.81
     problem = DynamicProblem(system, method="8vr")
     worst = 0.0
-    for time, known in PLATE.items():
+    for time, expected in PLATE.items():
         problem.solve(to=time, step=1e-4, rtol=1e-7)
         parts = energies(problem)
         worst = max(worst, abs(sum(parts)))
-        found = (system.position(body["far"])[0, 0], system.position(body["far"])[0, 2], *parts)
-        for name, value, reference in zip(("x", "z", "T", "U", "V"), found, known, strict=True):
+        values = (system.position(body["far"])[0, 0], system.position(body["far"])[0, 2], *parts)
+        for name, value, reference in zip(("x", "z", "T", "U", "V"), values, expected, strict=True):
             yield Number(f"{name}, t = {time:g} s", float(value), reference, 1e-5, 1.0)
     yield Number("total energy over |V|", worst / 25.9, 0.0, 1e-6)
 
@@ -139,11 +139,11 @@ def tube(n: int, m: int) -> Body:
 @case("P3_4_trunk_falls", SOURCE)
 def falls() -> Iterator[Number]:
     """A tapered tube, clamped at its root, falls: mean height of the ring at its tip."""
-    for (n, m), known in FALL.items():
+    for (n, m), expected in FALL.items():
         body = tube(n, m)
         system = System(body, terms=[fix(body["root"], "all"), gravity((0.0, 0.0, -9.81))])
         problem = DynamicProblem(system)
-        for time, reference in zip((0.1, 0.2, 0.3), known, strict=True):
+        for time, reference in zip((0.1, 0.2, 0.3), expected, strict=True):
             problem.solve(to=time, step=1e-3)
             z = float(system.displacement(body["tip"])[:, 2].mean())
             # the reference on 8 x 15 starts from slopes that are not told: 0.6 % at 0.1 s

@@ -289,8 +289,8 @@ def error_of_one_rank_in_a_cut_step() -> dict[str, Any]:
     terms = [sa.fix(body["x0"]) for body in bodies]
     terms += [sa.traction(body["x1"], (0.01, 0.0, 0.02)) for body in bodies]
     problem = sa.StaticProblem(sa.System(*bodies, terms=terms))
-    plan = problem.system._discrete.plan
-    tries, residual, evaluate = [0], plan.residual, StaticEquations.attempt
+    assembler = problem.system._discrete.assembler
+    tries, residual, evaluate = [0], assembler.residual, StaticEquations.attempt
 
     def failing(x: Any, f: Any) -> int:
         if tries[0] == 1 and COMM.rank == COMM.size - 1:
@@ -301,7 +301,10 @@ def error_of_one_rank_in_a_cut_step() -> dict[str, Any]:
         tries[0] += 1
         return int(evaluate(self, x, F))
 
-    with patch.object(StaticEquations, "attempt", counted), patch.object(plan, "residual", failing):
+    with (
+        patch.object(StaticEquations, "attempt", counted),
+        patch.object(assembler, "residual", failing),
+    ):
         try:
             problem.solve()
         except OSError as error:

@@ -41,13 +41,13 @@ def test_volume_and_surfaces(script: dict[str, Any], cell: str, half: bool) -> N
     made = script["arrays"](layers=1, size=3.5e-3, half=half, cell=cell)
     share = 0.5 if half else 1.0
     parts = ["inside", "outside", "root", *(["symmetry"] if half else [])]
-    pieces = {name: facets(made, name) for name in parts}
-    centre, area = (np.concatenate(a) for a in zip(*pieces.values(), strict=True))
+    forms = {name: facets(made, name) for name in parts}
+    centre, area = (np.concatenate(a) for a in zip(*forms.values(), strict=True))
     assert len(centre) == len(made[1][made[2]["root"][0]])  # each facet in one of them
     np.testing.assert_allclose(area.sum(axis=0), 0.0, atol=1e-15)
     # the normals point out of the silicone: the divergence theorem gives its volume
     np.testing.assert_allclose((centre * area).sum() / 3, share * VOLUME, rtol=1e-12)
-    inside = pieces["inside"]
+    inside = forms["inside"]
     np.testing.assert_allclose(np.linalg.norm(inside[1], axis=1).sum(), share * GAS, rtol=1e-12)
     if not half:  # the gas is enclosed; it lies where the normals point
         np.testing.assert_allclose(inside[1].sum(axis=0), 0.0, atol=1e-15)

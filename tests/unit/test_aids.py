@@ -99,7 +99,7 @@ def test_the_page_of_aids_has_the_table() -> None:
     text = (Path(__file__).parents[2] / "docs" / "aids.md").read_text(encoding="utf-8")
     for name, row in AIDS.items():
         case = row.case.replace("::", ", ")
-        assert f"\n| `{name}` | {row.mends} | {case} | {row.found} |\n" in text
+        assert f"\n| `{name}` | {row.mends} | {case} | {row.counts} |\n" in text
 
 
 def test_each_aid_has_a_switch_and_a_case_that_is_there() -> None:
@@ -108,7 +108,7 @@ def test_each_aid_has_a_switch_and_a_case_that_is_there() -> None:
     for row in AIDS.values():
         assert row.mends
         assert row.source
-        assert row.found
+        assert row.counts
         kind, _, name = row.case.partition(" ")
         file, _, test = row.case.partition("::")
         known = {"verify": verified, "robust": ROBUST}

@@ -27,7 +27,7 @@ class Place:
 
     def __init__(self, force: Force, step: float = 1.0, residual: float = 1.0) -> None:
         system = sa.System(rope(1))
-        self.rows = RowNorms(system._discrete, system._discrete.pieces)
+        self.rows = RowNorms(system._discrete, system._discrete.forms)
         self.snes, self.force = PETSc.SNES().create(), force
         self.x, self.F, self.step = (
             PETSc.Vec().createMPI(system._discrete.numbering.rows) for _ in range(3)

@@ -445,14 +445,14 @@ def test_a_function_of_several_numbers_is_asked_once_for_each_time() -> None:
         return [share[0] * t, 2.0 * t, 3.0 * t]
 
     system = sa.System(body, terms=[sa.fix(body["x0"], gradient=turn), sa.force(body["x1"], load)])
-    system._discrete.plan.update(0.5)
-    before = system._discrete.plan.values.copy()
+    system._discrete.assembler.update(0.5)
+    before = system._discrete.assembler.values.copy()
     asked.clear()
-    system._discrete.plan.update(0.5)
+    system._discrete.assembler.update(0.5)
     assert sorted(asked) == [("load", 0.5), ("turn", 0.5)]
-    np.testing.assert_array_equal(system._discrete.plan.values, before)
+    np.testing.assert_array_equal(system._discrete.assembler.values, before)
     angle[0], share[0] = 0.6, 5.0
-    system._discrete.plan.update(0.5)
+    system._discrete.assembler.update(0.5)
     assert (
-        system._discrete.plan.values != before
+        system._discrete.assembler.values != before
     ).sum() >= 5  # four entries of the turn, one of the load

@@ -93,7 +93,7 @@ def test_potential_is_the_follower_pressure():
     ):
         body = plates(sphere(3), direction=lambda X: X)
         system = sa.System(body, terms=[make(body)])
-        system._discrete.plan.update(0.0)
+        system._discrete.assembler.update(0.0)
         forces.append(system._discrete.residual_at(0.03 * system._discrete.numbering.random(2)))
     assert np.abs(forces[0] - forces[1]).max() < 1e-14 * np.abs(forces[0]).max() * 100
 
@@ -263,7 +263,7 @@ def test_lid_on_a_face_of_a_changing_thickness():
         volume = 2.0 * np.pi * (1.0 - h.value / 2.0) ** 2
         assert cavity.volume(system) == pytest.approx(volume, rel=6e-3)
         assert cavity.closure(system) < 1e-13
-        system._discrete.plan.update(0.0)
+        system._discrete.assembler.update(0.0)
         assert sa.check(system).passed
 
 
@@ -272,7 +272,7 @@ def test_lids_cost_what_their_rims_are_long(around):
     """An edge of a rim knows its facet, the mean of the rim and the force on it, no other edge."""
     body = plates(tube(around, 2), direction=lambda X: X * [0.0, 1.0, 1.0])
     system = sa.System(body, terms=[sa.Cavity(body["skin"], caps="flat", gas=sa.Gas())])
-    lids = [p for p in system._discrete.pieces if "lids of" in p.name]
+    lids = [p for p in system._discrete.forms if "lids of" in p.name]
     assert sum(p.size for p in lids) == 2 * around
     assert {int(n) for p in lids for n in np.diff(p.vertex_start)} == {4 + 7}
     # a node, those around it, the mean and the force of its rim, the pressure
@@ -300,14 +300,14 @@ def test_lid_of_a_rim_that_is_not_plane():
     start = numbering.offset[numbering.carriers(lids), lids]
     found = (system.reference + system.state)[start[:, None] + np.arange(3)]
     assert np.abs(found - mean).max(axis=1).min() < 1e-14
-    system._discrete.plan.update(0.0)
+    system._discrete.assembler.update(0.0)
     f, v = system._discrete.residual_at(system.state), numbering.random(4)
     assert np.abs(f[numbering.those("dependent", "algebraic")]).max() < 1e-13
     moves = numbering.those("position", "direction")
     d = 1e-5 * np.where(moves, v, 0.0)
     change = cavity.volume(system, state + d) - cavity.volume(system, state - d)
-    with system._discrete.plan.only(
-        np.array([p.role == "potential" for p in system._discrete.pieces])
+    with system._discrete.assembler.only(
+        np.array([p.role == "potential" for p in system._discrete.forms])
     ):
         pressed = system._discrete.residual_at(system.state)
     assert -pressed @ d * 2.0 == pytest.approx(change, rel=1e-8)
@@ -368,7 +368,7 @@ def test_amount_of_gas_names_its_cavity():
         cavity = sa.Cavity(body["skin"], gas=sa.Gas(amount), name="ball")
         system = sa.System(body, terms=[cavity])
         with refused(sa.ParameterError, asked="amount", given=given) as caught:
-            system._discrete.plan.update(1.0)
+            system._discrete.assembler.update(1.0)
         assert "'ball'" in str(caught.value)
 
 

@@ -92,13 +92,13 @@ def test_tangent_is_that_of_differences(kind: str, mu: Any) -> None:
     random = system._discrete.numbering.random
     start = 1e-3 * random(0)
     stepped(system, start, start + 1e-2 * random(1))
-    chosen = np.array([piece.name == "c" for piece in system._discrete.pieces])
+    chosen = np.array([form.name == "c" for form in system._discrete.forms])
     v, h = random(2), 1e-7
     f, forward, backward = (np.zeros_like(v) for _ in range(3))
-    with system._discrete.plan.only(chosen):
-        system._discrete.plan.product(system.state, v, f)
-        system._discrete.plan.residual(system.state + h * v, forward)
-        system._discrete.plan.residual(system.state - h * v, backward)
+    with system._discrete.assembler.only(chosen):
+        system._discrete.assembler.product(system.state, v, f)
+        system._discrete.assembler.residual(system.state + h * v, forward)
+        system._discrete.assembler.residual(system.state - h * v, backward)
     own = system._discrete.numbering.free_owned
     error, size = (forward - backward)[own] / (2 * h) - f[own], f[own]
     both = system._discrete.sum(np.array([error @ error, size @ size]))
@@ -128,10 +128,10 @@ def test_forces_and_moments_balance(rolls: bool) -> None:
         state[here] -= np.where(system._discrete.numbering.those("position")[here], 0.01, 0.0)
     stepped(system, 0.5 * state, state)
     f = np.zeros_like(state)
-    with system._discrete.plan.only(
-        np.array([piece.name == "c" for piece in system._discrete.pieces])
+    with system._discrete.assembler.only(
+        np.array([form.name == "c" for form in system._discrete.forms])
     ):
-        system._discrete.plan.residual(system.state, f)
+        system._discrete.assembler.residual(system.state, f)
     owned = system._discrete.numbering.vertex_of < system._discrete.numbering.owned_vertices
     wrench = system._discrete.sum(system._discrete.wrench(np.where(owned, f, 0.0), np.zeros(3)))
     force = contact.force(system)

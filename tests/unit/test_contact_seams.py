@@ -46,29 +46,29 @@ def test_tangents_are_derivatives_and_forces_balance(kinds: str, mu: float) -> N
     system._discrete.revise(1.0)
     system._discrete.update(1.0)
     passes = system._discrete.binding(contact).passes
-    types = {len(np.unique(one.piece.entities.types)) for one in passes}
+    types = {len(np.unique(one.form.entities.types)) for one in passes}
     assert types == {2}
     system.state[:] = u = lifted(system, high, (0.02, 0.01, -0.03))
     w, step = rng.standard_normal(len(u)), 1e-7
     f, Kw, up, down, kept = (np.zeros_like(u) for _ in range(5))
-    with system._discrete.plan.only(
-        np.array([p.name.startswith("contact") for p in system._discrete.pieces])
+    with system._discrete.assembler.only(
+        np.array([p.name.startswith("contact") for p in system._discrete.forms])
     ):
-        assert system._discrete.plan.residual(u, f) == 0
-        system._discrete.plan.product(u, w, Kw)
+        assert system._discrete.assembler.residual(u, f) == 0
+        system._discrete.assembler.product(u, w, Kw)
         linear = Linearized()
-        assert system._discrete.plan.linearize(u, linear) == 0
-        system._discrete.plan.product(np.zeros_like(u), w, kept, linear)
+        assert system._discrete.assembler.linearize(u, linear) == 0
+        system._discrete.assembler.product(np.zeros_like(u), w, kept, linear)
         assert np.abs(kept - Kw).max() < 1e-14 * np.abs(Kw).max()
-        system._discrete.plan.residual(u + step * w, up)
-        system._discrete.plan.residual(u - step * w, down)
+        system._discrete.assembler.residual(u + step * w, up)
+        system._discrete.assembler.residual(u - step * w, down)
     error = (up - down) / (2.0 * step) - Kw
     assert np.abs(error).max() < 2e-9 * np.abs(Kw).max()
     sums, size = system._discrete.wrench(f, np.zeros(3)), np.abs(f).sum()
     assert size > 0.1
     assert np.abs(sums[:3]).max() < 1e-14 * size
-    system._discrete.plan.product(u, w, Kw)
-    system._discrete.plan.tangent(u, f, system._discrete.matrix)
+    system._discrete.assembler.product(u, w, Kw)
+    system._discrete.assembler.tangent(u, f, system._discrete.matrix)
     x, y = system._discrete.matrix.mat.createVecs()
     x.setArray(system._discrete.numbering.to_rows(w))
     system._discrete.matrix.mat.mult(x, y)
@@ -132,6 +132,9 @@ def test_forces_are_the_same_on_both_sides_of_a_seam() -> None:
     system._discrete.revise(1.0)
     for x in (-1e-8, 1e-8):
         forces.append(np.zeros_like(system.state))
-        assert system._discrete.plan.residual(lifted(system, high, (x, 0.0, 0.0)), forces[-1]) == 0
+        assert (
+            system._discrete.assembler.residual(lifted(system, high, (x, 0.0, 0.0)), forces[-1])
+            == 0
+        )
     assert np.abs(forces[0]).max() > 0.005
     assert np.abs(forces[1] - forces[0]).max() < 1e-6 * np.abs(forces[0]).max()

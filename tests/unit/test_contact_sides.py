@@ -11,7 +11,7 @@ import sympy as sp
 
 import symancf as sa
 from symancf import elements, energies
-from symancf.contact.sheet import Facets, Sheet
+from symancf.contact.facet_set import Facets, FacetSet
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def cable() -> sa.Body:
     return sa.Body(mesh["body"], elements.ancf_cable, energies.cable(), EA=3.0, EI=1.0)
 
 
-def integrals(body: sa.Body, side: Sheet) -> np.ndarray:
+def integrals(body: sa.Body, side: FacetSet) -> np.ndarray:
     """Return the integral of X over the side, and its size."""
     terms = [
         sa.Potential(lambda X_a, u_a: X_a[0] * (1 + u_a[0]), side, name="x"),
@@ -54,7 +54,7 @@ def layout(body: sa.Body) -> Layout:
 
 
 @pytest.mark.filterwarnings("ignore:.*tet4 locks")
-def moduli(side: Sheet, facets: Facets) -> np.ndarray:
+def moduli(side: FacetSet, facets: Facets) -> np.ndarray:
     return side.moduli(facets.fields, side.modulus.present(0.0))
 
 
@@ -68,7 +68,7 @@ def moduli(side: Sheet, facets: Facets) -> np.ndarray:
 )
 def test_facets_of_solids(element: elements.element.Element, points: int, size: float) -> None:
     body = solid(element)
-    side = Sheet("contact", body["z1"])
+    side = FacetSet("contact", body["z1"])
     assert len(side.weights) == points
     assert integrals(body, side) == pytest.approx([1.0, 2.0, 6.0, 2.0], rel=1e-12)
     own = layout(body).bind(side)
@@ -82,7 +82,7 @@ def test_facets_of_solids(element: elements.element.Element, points: int, size: 
 def test_faces_of_plates_and_cables() -> None:
     for side in (+1, -1):
         body = plate()
-        face = Sheet("contact", body["body"].face(side))
+        face = FacetSet("contact", body["body"].face(side))
         assert integrals(body, face) == pytest.approx([1.0, 2.0, side * 0.1, 2.0], rel=1e-12)
         own = layout(body).bind(face)
         assert own.length == pytest.approx(0.1)
@@ -90,7 +90,7 @@ def test_faces_of_plates_and_cables() -> None:
         normal = np.cross(X[:, 1] - X[:, 0], X[:, 3] - X[:, 0])
         assert (side * normal[:, 2] > 0.0).all()
     body = cable()
-    axis = Sheet("contact", body["body"], radius=0.01)
+    axis = FacetSet("contact", body["body"], radius=0.01)
     assert axis.rho == 0.01
     assert integrals(body, axis) == pytest.approx([2.0, 0.0, 0.0, 2.0], abs=1e-12)
     assert moduli(axis, layout(body).bind(axis)) == pytest.approx(3.0 / (np.pi * 1e-4))
@@ -102,7 +102,7 @@ def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
     body = sa.Body(
         mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff(), E=E, nu=0.3
     )
-    side = Sheet("contact", body["z1"])
+    side = FacetSet("contact", body["z1"])
     known = layout(body)
     own = known.bind(side)
     X = known.fetch_points(own.vertices.ravel()).reshape(*own.vertices.shape, 3).mean(axis=1)
@@ -121,7 +121,7 @@ def test_modulus_of_a_field_is_that_of_the_cell_behind_each_facet() -> None:
 )
 def test_what_has_no_side_is_told(place: object, asked: str, given: object) -> None:
     with refused(sa.ParameterError, asked=asked, given=given):
-        Sheet("contact", place())  # type: ignore[operator]
+        FacetSet("contact", place())  # type: ignore[operator]
 
 
 def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
@@ -129,9 +129,9 @@ def test_facets_within_a_body_and_thickness_in_time_are_told() -> None:
     body = sa.Body(mesh["body"], elements.hex8_plain, energies.saint_venant_kirchhoff(), **SOLID)
     inside = plate(thickness=lambda t: 0.1 + t)
     with refused(sa.ParameterError, asked="thickness", given=lambda found: "<lambda>" in found):
-        layout(inside).bind(Sheet("contact", inside["body"].face(+1)))
+        layout(inside).bind(FacetSet("contact", inside["body"].face(+1)))
     with refused(sa.ParameterError, asked="radius", given=0.1):
-        Sheet("contact", body["z1"], radius=0.1)
+        FacetSet("contact", body["z1"], radius=0.1)
 
 
 AREA = np.pi * 0.1**2

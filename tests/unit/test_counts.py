@@ -16,7 +16,7 @@ import pytest
 
 import symancf as sa
 from symancf.arrays import address
-from symancf.assembly.plan import Plan
+from symancf.assembly.assembler import Assembler
 from symancf.mesh import Mesh
 from symancf.solve.statics import equilibrium, rigid_motions
 from symancf.values import parameter
@@ -95,7 +95,7 @@ def calls(function: Callable[[], Any]) -> tuple[Any, int]:
 
 
 def test_twice_the_joints_cost_twice_as_much() -> None:
-    """Calls while it is built, bytes of the numbering and of the plan, entities and unknowns."""
+    """Calls while it is built, bytes of numbering and assembler, entities and unknowns."""
     links(1)  # kernels, imports
     (few, cheap), (many, dear) = calls(lambda: links(12)), calls(lambda: links(24))
     assert dear < 2.1 * cheap
@@ -106,13 +106,13 @@ def test_twice_the_joints_cost_twice_as_much() -> None:
             "unknowns": system._discrete.numbering.size,
             "kinds": len(system._discrete.numbering.kind_of_rows()[0]),
             "offsets": system._discrete.numbering.offset.nbytes,
-            "pieces": len(system._discrete.plan.pieces),
+            "forms": len(system._discrete.assembler.forms),
             "entries": system._discrete.matrix.nonzeros,
         }
 
     one, two = counted(few), counted(many)
     assert one.pop("blocks") == two.pop("blocks") <= 12
-    assert many._discrete.plan.nbytes < 2.05 * few._discrete.plan.nbytes
+    assert many._discrete.assembler.nbytes < 2.05 * few._discrete.assembler.nbytes
     own = two["kinds"] - 2 * one["kinds"]  # those of bodies are there once
     assert -7 <= own <= 0
     del one["kinds"], two["kinds"]
@@ -123,11 +123,11 @@ def evaluated(system: sa.System) -> dict[str, int]:
     """Return what an evaluation of a system counts, and how much it reads."""
     system._discrete.prescribe(0.0)
     f = np.zeros_like(system.state)
-    system._discrete.plan.tangent(system.state, f, system._discrete.matrix)
+    system._discrete.assembler.tangent(system.state, f, system._discrete.matrix)
     return {
-        "entities": sum(piece.size for piece in system._discrete.pieces),
-        "calls": system._discrete.plan.calls,
-        "bytes": system._discrete.plan.nbytes,
+        "entities": sum(form.size for form in system._discrete.forms),
+        "calls": system._discrete.assembler.calls,
+        "bytes": system._discrete.assembler.nbytes,
         "entries": system._discrete.matrix.nonzeros,
         "unknowns": system._discrete.numbering.size,
     }
@@ -294,12 +294,12 @@ def test_a_constant_mass_is_updated_once(monkeypatch: pytest.MonkeyPatch) -> Non
     problem = sa.DynamicProblem(system, prefix="once_")
     problem.solve(1e-3, 1e-3)
     monkeypatch.setattr(
-        type(system._discrete.inertia), "update", lambda plan, time: calls.append(plan)
+        type(system._discrete.inertia), "update", lambda assembler, time: calls.append(assembler)
     )
     calls: list[object] = []
     problem.solve(4e-3, 1e-3)
     assert calls
-    assert not any(plan is system._discrete.inertia for plan in calls)
+    assert not any(assembler is system._discrete.inertia for assembler in calls)
 
 
 def test_a_monitor_that_asks_for_momentum_leaves_the_matrix() -> None:
@@ -382,13 +382,13 @@ def test_a_force_on_a_rigid_body_acts_at_its_origin() -> None:
 def test_no_tangent_is_made_where_supports_alone_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """One less than else; a body that turns about an edge is not held by that alone."""
     made: list[int] = []
-    tangent = Plan.tangent
+    tangent = Assembler.tangent
 
-    def counted(plan: Plan, *given: Any) -> int:
+    def counted(assembler: Assembler, *given: Any) -> int:
         made.append(1)
-        return tangent(plan, *given)
+        return tangent(assembler, *given)
 
-    monkeypatch.setattr(Plan, "tangent", counted)
+    monkeypatch.setattr(Assembler, "tangent", counted)
     states, counts = [], []
     for sure in (True, False):
         with monkeypatch.context() as context:

@@ -11,9 +11,9 @@ import pytest
 
 import symancf as sa
 from symancf import elements
+from symancf.assembly.assembler import Assembler
 from symancf.assembly.discrete import DiscreteSystem
 from symancf.assembly.linearized import Linearized
-from symancf.assembly.plan import Plan
 from symancf.energies import neo_hooke
 from tests.refusals import refused
 from tests.unit.facing import MATERIAL, SOLIDS, bowl, shifted, stacked, thin_wall, throws, touching
@@ -36,22 +36,22 @@ def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> No
         system.state[at] += 0.005 * rng.standard_normal(at.shape)
     system._discrete.revise(1.0)
     system._discrete.update(1.0)
-    touched = [one.piece.size for one in system._discrete.binding(contact).passes]
+    touched = [one.form.size for one in system._discrete.binding(contact).passes]
     assert min(touched) > 30
     system.state[:] = u = shifted(system, B, (0.02, 0.01, -0.03))
     w, step = rng.standard_normal(len(u)), 1e-7
     f, Kw, up, down, kept = (np.zeros_like(u) for _ in range(5))
-    with system._discrete.plan.only(
-        np.array([p.name.startswith("contact") for p in system._discrete.pieces])
+    with system._discrete.assembler.only(
+        np.array([p.name.startswith("contact") for p in system._discrete.forms])
     ):
-        assert system._discrete.plan.residual(u, f) == 0
-        system._discrete.plan.product(u, w, Kw)
+        assert system._discrete.assembler.residual(u, f) == 0
+        system._discrete.assembler.product(u, w, Kw)
         linear = Linearized()
-        assert system._discrete.plan.linearize(u, linear) == 0
-        system._discrete.plan.product(np.zeros_like(u), w, kept, linear)  # asks for no state
+        assert system._discrete.assembler.linearize(u, linear) == 0
+        system._discrete.assembler.product(np.zeros_like(u), w, kept, linear)  # asks for no state
         assert np.abs(kept - Kw).max() < 1e-14 * np.abs(Kw).max()
-        system._discrete.plan.residual(u + step * w, up)
-        system._discrete.plan.residual(u - step * w, down)
+        system._discrete.assembler.residual(u + step * w, up)
+        system._discrete.assembler.residual(u - step * w, down)
     error = (up - down) / (2.0 * step) - Kw
     # it falls with the square of the step, most where many points lie near a rim (27 on tri6)
     assert np.abs(error).max() < 5e-9 * np.abs(Kw).max()
@@ -60,8 +60,8 @@ def test_tangents_are_derivatives_and_forces_balance(cell: str, mu: float) -> No
     assert np.abs(sums[:3]).max() < 1e-14 * size
     # the couple is the gap times the friction: here up to 6 % of the size
     assert np.abs(sums[3:]).max() < (0.06 * mu + 1e-14) * size
-    system._discrete.plan.product(u, w, Kw)
-    system._discrete.plan.tangent(u, f, system._discrete.matrix)
+    system._discrete.assembler.product(u, w, Kw)
+    system._discrete.assembler.tangent(u, f, system._discrete.matrix)
     x, y = system._discrete.matrix.mat.createVecs()
     x.setArray(system._discrete.numbering.to_rows(w))
     system._discrete.matrix.mat.mult(x, y)
@@ -80,7 +80,9 @@ def test_forces_begin_at_nothing_where_a_foot_comes_onto_a_side() -> None:
     system._discrete.revise(1.0)
     for x in (-1e-8, 1e-8):
         forces.append(np.zeros_like(system.state))
-        assert system._discrete.plan.residual(shifted(system, B, (x, 0.0, 0.0)), forces[-1]) == 0
+        assert (
+            system._discrete.assembler.residual(shifted(system, B, (x, 0.0, 0.0)), forces[-1]) == 0
+        )
     assert np.abs(forces[0]).max() > 0.01
     assert np.abs(forces[1] - forces[0]).max() < 1e-6 * np.abs(forces[0]).max()
 
@@ -293,7 +295,7 @@ def test_blocks_of_one_outline_press_at_once(low: str, high: str) -> None:
 
 def test_what_is_done_for_all_contacts_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many contacts there are, so that a step costs as many times one of them."""
-    spied = (DiscreteSystem, "snapshot"), (Plan, "_place"), (Plan, "replace")
+    spied = (DiscreteSystem, "snapshot"), (Assembler, "_place"), (Assembler, "replace")
     counts: list[dict[str, int]] = []
 
     def count(kind: type, name: str) -> None:

@@ -101,11 +101,11 @@ def test_energy_of_a_taper_is_that_of_a_law_with_the_place() -> None:
     for body in bodies:
         system = sa.System(body)
         system.state[:] = 0.1 * np.random.default_rng(0).standard_normal(len(system.state))
-        system._discrete.plan.update(0.0)
-        values, bad = system._discrete.plan.energies(system.state)
+        system._discrete.assembler.update(0.0)
+        values, bad = system._discrete.assembler.energies(system.state)
         assert bad == 0
         f = np.zeros_like(system.state)
-        system._discrete.plan.residual(system.state, f)
+        system._discrete.assembler.residual(system.state, f)
         energies.append(values[0])
         forces.append(f)
     assert energies[0] == pytest.approx(energies[1], rel=1e-13)
@@ -141,9 +141,9 @@ def test_two_rules_have_their_own_points() -> None:
     for body in plates:
         system = sa.System(body)
         system.state[:] = 0.01 * np.random.default_rng(1).standard_normal(len(system.state))
-        system._discrete.plan.update(0.0)
+        system._discrete.assembler.update(0.0)
         f = np.zeros_like(system.state)
-        assert system._discrete.plan.residual(system.state, f) == 0
+        assert system._discrete.assembler.residual(system.state, f) == 0
         forces.append(f)
     kernel = plates[0].kernel("residual")
     assert "mu at (" in kernel.source

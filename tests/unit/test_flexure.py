@@ -41,8 +41,8 @@ def matrix_of(g, q):
     system = g.system
     set_state(g, q)
     f = np.zeros(system._discrete.numbering.coordinates)
-    system._discrete.plan.update(0.0)
-    system._discrete.plan.tangent(system.state, f, system._discrete.matrix)
+    system._discrete.assembler.update(0.0)
+    system._discrete.assembler.tangent(system.state, f, system._discrete.matrix)
     order = np.concatenate([b.coordinates(system) for b in g.bodies.values()])
     rows = system._discrete.numbering.row[order]
     return f[order], system._discrete.matrix.mat.getValues(rows, rows)
@@ -296,7 +296,7 @@ def test_a_flexure_serves_in_two_systems() -> None:
     for system, force in ((soft, 0.1), (stiff, 0.3)):
         assert flexure.forces(system)[1, :2] == pytest.approx([0.0, force], abs=1e-7)
     assert np.array_equal(flexure.forces(stiff), alone)
-    roles = [piece.role for system in (soft, stiff) for piece in system._discrete.pieces]
+    roles = [form.role for system in (soft, stiff) for form in system._discrete.forms]
     assert roles == ["strain", "potential", "work", "potential"]
 
 

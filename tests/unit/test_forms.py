@@ -16,7 +16,7 @@ from tests.remembering import plate
 from tests.unit.facing import MATERIAL, touching
 
 if TYPE_CHECKING:
-    from symancf.assembly.piece import Piece
+    from symancf.assembly.form import Form
 
 
 def rope() -> sa.System:
@@ -66,11 +66,11 @@ BEGIN, END = {"to": 0.2, "step": 0.1}, {"to": 0.4, "step": 0.1}
 pytestmark = pytest.mark.filterwarnings("ignore:the energy balance has gained")
 
 
-def values(piece: Piece) -> dict[str, Any]:
-    """Return what a piece has, the arrays as bytes."""
-    found = {field.name: getattr(piece, field.name) for field in fields(piece)}
+def values(form: Form) -> dict[str, Any]:
+    """Return what a form has, the arrays as bytes."""
+    found = {field.name: getattr(form, field.name) for field in fields(form)}
     arrays = {k: v.tobytes() for k, v in found.items() if isinstance(v, np.ndarray)}
-    return found | arrays | {"uniform": dict(piece.uniform)}
+    return found | arrays | {"uniform": dict(form.uniform)}
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -78,26 +78,26 @@ def test_pieces_are_the_same_after_statics_and_a_motion(model: Any) -> None:
     """But those of lists that change, which are other objects then."""
     system = model()
     before, known = (
-        list(system._discrete.pieces),
-        [values(piece) for piece in system._discrete.pieces],
+        list(system._discrete.forms),
+        [values(form) for form in system._discrete.forms],
     )
     for kind, steps in zip(PROBLEMS, (BEGIN, END), strict=True):
         kind(system).solve(**steps)
     replaced = False
-    for piece, was, now in zip(before, known, system._discrete.pieces, strict=True):
-        assert values(piece) == was
-        assert piece is now or piece.changing
-        replaced |= piece is not now
+    for form, was, now in zip(before, known, system._discrete.forms, strict=True):
+        assert values(form) == was
+        assert form is now or form.changing
+        replaced |= form is not now
         for name in ("kernel", "uniform", "cell_at", "moving"):
             with pytest.raises(FrozenInstanceError):
                 setattr(now, name, None)
     assert replaced == (model is not creeping)
-    assert system._discrete.plan.pieces == system._discrete.pieces
-    assert [system._discrete.plan.number(piece) for piece in system._discrete.pieces] == [
+    assert system._discrete.assembler.forms == system._discrete.forms
+    assert [system._discrete.assembler.number(form) for form in system._discrete.forms] == [
         *range(len(before))
     ]
-    remembering = [piece for piece in system._discrete.pieces if piece.kernel.memory]
-    assert system._discrete.memory.pieces == remembering
+    remembering = [form for form in system._discrete.forms if form.kernel.memory]
+    assert system._discrete.memory.forms == remembering
 
 
 @pytest.mark.parametrize("model", MODELS)

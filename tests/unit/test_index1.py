@@ -102,9 +102,9 @@ def test_derivatives_are_those_along_a_path(make: Callable[[], sa.System], const
     t0, d = 0.4, 1e-3
 
     def phi(s: float) -> np.ndarray:
-        system._discrete.plan.update(t0 + s)
+        system._discrete.assembler.update(t0 + s)
         f = np.zeros_like(q)
-        system._discrete.plan.residual(q + s * v, f)
+        system._discrete.assembler.residual(q + s * v, f)
         return f[multipliers]
 
     values = {k: phi(k * d) for k in range(-3, 4)}

@@ -35,7 +35,7 @@ def free(*bodies: sa.RigidBody, terms: list[Any]) -> list[str]:
     """Motions that joints leave, in words."""
     system = sa.System(*bodies, terms=terms)
     system._discrete.prescribe(0.0)
-    system._discrete.plan.tangent(
+    system._discrete.assembler.tangent(
         system.state, np.zeros_like(system.state), system._discrete.matrix
     )
     return sorted(motion for _, motion in find_free(system._discrete))
@@ -369,7 +369,7 @@ def test_a_plate_on_a_hinge_along_its_edge(kind: str) -> None:
     hinge = sa.joints.revolute(body.at((0.0, 0.0, 0.0)), axis=Y)
     system = sa.System(body, terms=[hinge])
     system._discrete.prescribe(0.0)
-    system._discrete.plan.tangent(
+    system._discrete.assembler.tangent(
         system.state, np.zeros_like(system.state), system._discrete.matrix
     )
     assert [m for _, m in find_free(system._discrete)] == ["rotation about y through (0, 0.25, 0)"]

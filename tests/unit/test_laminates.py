@@ -13,7 +13,7 @@ import pytest
 import sympy as sp
 
 import symancf as sa
-from symancf.assembly.plan import Plan
+from symancf.assembly.assembler import Assembler
 from symancf.elements import ancf_plate, ancf_thick_plate, ancf_thin_plate, hex8
 from symancf.energies import (
     kirchhoff,
@@ -205,7 +205,7 @@ def test_resultants_of_layers_do_the_work_of_the_residual() -> None:
     put(system, body, lambda X: X @ wide, lambda X: np.tile(wide, (len(X), 1, 1)))
     f = np.zeros_like(system.state)
     system._discrete.prescribe(0.0)
-    system._discrete.plan.residual(system.state, f)
+    system._discrete.assembler.residual(system.state, f)
     data = sa.sample(system, body, at="cell", divisions=1).cell_data
     np.testing.assert_allclose(data["membrane_force"][:, 0, 0] * s * 0.5, f @ stretch, rtol=1e-12)
 
@@ -235,13 +235,13 @@ def test_mass_of_layers() -> None:
     for element in (ancf_plate, ancf_thin_plate):
         body = sa.Body(mesh["body"], element, layers, E=1.0, nu=0.3)
         system = sa.System(body)
-        plan = Plan(
+        assembler = Assembler(
             system._discrete.binding(body).inertia(system),
             system._discrete.numbering,
             system.reference,
             system.comm,
         )
-        plan.update(0.0)
+        assembler.update(0.0)
         for name, spin in (("still", 0.0), ("turns", 1.0)):
 
             def velocity(X, w=spin):
@@ -254,7 +254,7 @@ def test_mass_of_layers() -> None:
             second = (8.0 * (0.2**3 - 0.1**3) + 2.0 * (0.2**3 + 0.1**3)) / 3
             thick = element is ancf_plate
             right = m / 2 + spin * (m / 3 / 2 + thick * (first + second / 2))
-            found = plan.energies(system.state)[0].sum()
+            found = assembler.energies(system.state)[0].sum()
             assert found == pytest.approx(right, rel=1e-12), name
     half = sa.Layers([(law, 0.1, 0, {"rho": 8.0}), (law, 0.3)])
     with refused(sa.ParameterError, asked="rho", given=("rho_1",), possible=("rho_1", "rho")):

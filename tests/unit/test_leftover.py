@@ -35,7 +35,7 @@ class Case:
         ksp.setType(PETSc.KSP.Type.PREONLY)
         ksp.getPC().setType(pc)
         ksp.setUp()
-        rows = RowNorms(system._discrete, system._discrete.pieces)
+        rows = RowNorms(system._discrete, system._discrete.forms)
         return cls(
             Leftover(system._discrete, rows, ksp, (A.createVecLeft(), A.createVecLeft())), moved
         )

@@ -56,13 +56,13 @@ def test_gradient_and_tangent(element: Any, form: Any, per: Any) -> None:
     assert len(violation(term, system)) == (10 if per == "edge" else 2)
     np.testing.assert_allclose(violation(term, system), 0.0, atol=1e-15)
     system._discrete.stiffness = 1e3
-    system._discrete.plan.update(0.0)
+    system._discrete.assembler.update(0.0)
     result = sa.check(system, amplitude=1e-2)
     assert result.passed, result
     assert result.symmetry < 1e-12
     at, v = random(system, 1, 0.05), random(system, 2)
     Kv = np.zeros_like(v)
-    system._discrete.plan.product(at, v, Kv)
+    system._discrete.assembler.product(at, v, Kv)
     h = 1e-6
     change = (violation(term, system, at + h * v) - violation(term, system, at - h * v)) / (2 * h)
     np.testing.assert_allclose(

@@ -54,7 +54,7 @@ def resultant(
     With `state` the body is first given a random displacement of that size.
     """
     system = sa.System(body, terms=list(loads))
-    leave_out(system._discrete.plan, body.name)
+    leave_out(system._discrete.assembler, body.name)
     numbering = system._discrete.numbering
     system.state[:] = state * numbering.random(1)
     f = -system._discrete.residual_at_solution()
@@ -233,7 +233,7 @@ def test_values_that_change() -> None:
     P = sa.Parameter("P", 2.0)
     load = sa.force(body["x1"], (P, lambda t: 3.0 * t, 1))
     system = sa.System(body, terms=[load])
-    leave_out(system._discrete.plan, body.name)
+    leave_out(system._discrete.assembler, body.name)
 
     def total() -> Any:
         f = -system._discrete.residual_at_solution()

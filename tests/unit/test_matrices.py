@@ -42,7 +42,7 @@ def robot() -> tuple[sa.System, sa.Body, sa.RigidBody]:
 def product(system: sa.System, v: Array) -> Array:
     """Return the tangent's product with values of this rank's unknowns, by the kernels."""
     f: Array = np.zeros_like(system.state)
-    system._discrete.plan.product(system.state, system.unknowns.local(v), f)
+    system._discrete.assembler.product(system.state, system.unknowns.local(v), f)
     return system.unknowns.from_rows(system._discrete.numbering.to_rows(f))
 
 
@@ -85,13 +85,13 @@ def test_matrices_are_what_kernels_multiply_by() -> None:
     ]
     forces = []
     for rate in rates:
-        with system._discrete.plan.following(rate, None):
-            system._discrete.plan.residual(system.state, f)
+        with system._discrete.assembler.following(rate, None):
+            system._discrete.assembler.residual(system.state, f)
         forces.append(u.from_rows(system._discrete.numbering.to_rows(f)))
     np.testing.assert_allclose(damped, (forces[0] - forces[1]) / 2, rtol=1e-7, atol=1e-7)
     plain = times(system.matrices.damping(mass=0.5)) - damped
     np.testing.assert_allclose(plain, 0.5 * times(system.matrices.mass()), atol=1e-8)
-    assert system._discrete.plan.groups
+    assert system._discrete.assembler.groups
     assert system._discrete.motion is None
     z = u.find("head", "z")
     assert all(

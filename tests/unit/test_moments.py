@@ -68,8 +68,8 @@ class Case:
         kind = "space" if frame is None else "body"
         self.load = sa.moment(self.place, M, frame=kind)
         self.system = sa.System(self.body, terms=[self.load])
-        strains = [piece.name for piece in self.system._discrete.pieces if piece.role == "strain"]
-        leave_out(self.system._discrete.plan, *strains)
+        strains = [form.name for form in self.system._discrete.forms if form.role == "strain"]
+        leave_out(self.system._discrete.assembler, *strains)
         numbering = self.system._discrete.numbering
         self.q = 0.3 * numbering.random(1)
         self.rate = numbering.random(2)
@@ -145,7 +145,7 @@ def case(request: Any) -> Case:
 
 
 def test_the_power_is_that_of_the_moment_on_the_spin(case: Case) -> None:
-    case.system._discrete.plan.update(0.0)
+    case.system._discrete.assembler.update(0.0)
     Q = -case.system._discrete.residual_at(case.q)
     powers = [case.moment(k, case.q) @ case.spin(k, case.q, case.rate) for k in range(len(case.B))]
     assert abs(sum(powers)) > 1e-2
@@ -154,12 +154,12 @@ def test_the_power_is_that_of_the_moment_on_the_spin(case: Case) -> None:
 
 
 def test_the_tangent_is_that_of_the_complex_step(case: Case) -> None:
-    plan, n = case.system._discrete.plan, len(case.q)
-    plan.update(0.0)
+    assembler, n = case.system._discrete.assembler, len(case.q)
+    assembler.update(0.0)
     h, K, exact = 1e-30, np.zeros((n, n)), np.zeros((n, n))
     for c, v in enumerate(np.eye(n)):
         column = np.zeros(n)
-        plan.product(case.q, v, column)
+        assembler.product(case.q, v, column)
         K[:, c] = column
         exact[:, c] = -case.force(case.q + 1j * h * v).imag / h
     size = np.abs(exact).max()
@@ -169,13 +169,13 @@ def test_the_tangent_is_that_of_the_complex_step(case: Case) -> None:
 
 
 def test_the_matrix_is_the_tangent(case: Case) -> None:
-    plan, n = case.system._discrete.plan, len(case.q)
-    plan.update(0.0)
+    assembler, n = case.system._discrete.assembler, len(case.q)
+    assembler.update(0.0)
     matrix, f = case.system._discrete.matrix, np.zeros(n)
-    plan.tangent(case.q, f, matrix)
+    assembler.tangent(case.q, f, matrix)
     column = np.zeros(n)
     v = case.system._discrete.numbering.random(7)
-    plan.product(case.q, v, column)
+    assembler.product(case.q, v, column)
     x = matrix.mat.createVecRight()
     x.setArray(case.system._discrete.numbering.to_rows(v))
     answer = (matrix.mat * x).getArray()
@@ -197,12 +197,12 @@ def test_a_moment_in_the_body_turns_with_it() -> None:
 def test_a_section_turned_inside_out_is_a_bad_point(element: Any) -> None:
     body = made(element)
     system = sa.System(body, terms=[sa.moment(body.at(POINT), M)])
-    leave_out(system._discrete.plan, body.name)
-    system._discrete.plan.update(0.0)
+    leave_out(system._discrete.assembler, body.name)
+    system._discrete.assembler.update(0.0)
     f = np.zeros_like(system.state)
-    assert system._discrete.plan.residual(system.state, f) == 0
+    assert system._discrete.assembler.residual(system.state, f) == 0
     mirrored = (system.reference.reshape(-1, 3) * [0.0, 0.0, -2.0]).ravel()
-    assert system._discrete.plan.residual(mirrored, f) == 1
+    assert system._discrete.assembler.residual(mirrored, f) == 1
 
 
 def test_each_or_total() -> None:
@@ -272,9 +272,9 @@ def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
     turn = np.array([[0.0, -0.8, 0.6], [1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
     body = sa.RigidBody.box((0.6, 0.4, 0.4), position=(1.0, 2.0, 3.0), frame=turn, rho=1000.0)
     system = sa.System(body, terms=[sa.moment(body, M, frame=frame)])
-    plan = system._discrete.plan
-    leave_out(plan, "rigidity:rigid body")
-    plan.update(0.0)
+    assembler = system._discrete.assembler
+    leave_out(assembler, "rigidity:rigid body")
+    assembler.update(0.0)
     numbering = system._discrete.numbering
     vertex = system._discrete.binding(body).local_vertices(system._discrete)
     own = (body.offsets(system._discrete, vertex)[0][:, None] + np.arange(3)).ravel()
@@ -301,7 +301,7 @@ def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
         exact[:, c] = -force_on_rigid(q + step, moment(q + step)).imag / 1e-30
         v, column = np.zeros(numbering.coordinates), np.zeros(numbering.coordinates)
         v[own[c]] = 1.0
-        plan.product(state, v, column)
+        assembler.product(state, v, column)
         K[:, c] = column[own]
     assert np.abs(K - exact).max() < 1e-10 * np.abs(exact).max()
     # on the constraints: M x u/2, M x v/2 and a couple of forces on r_i, r_j

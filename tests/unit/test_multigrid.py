@@ -111,7 +111,7 @@ def multigrid_of(system: sa.System, symmetric: bool) -> Multigrid:
     nodes, f = over_nodes(system._discrete), np.zeros_like(system.state)
     assert isinstance(nodes, GridNodes)
     system._discrete.update(0.0)
-    assert system._discrete.plan.tangent(system.state, f, system._discrete.matrix) == 0
+    assert system._discrete.assembler.tangent(system.state, f, system._discrete.matrix) == 0
     made = Multigrid(system._discrete.matrix, nodes, symmetric)
     made.renew()
     return made

@@ -15,7 +15,7 @@ import pytest
 import sympy as sp
 
 import symancf as sa
-from symancf.assembly import plan
+from symancf.assembly import assembler
 from symancf.runtime.interruption import Suspension
 from symancf.solve.dynamics.generalized_alpha import GeneralizedAlpha
 from symancf.solve.dynamics.instants import Instants
@@ -338,10 +338,10 @@ def test_values_that_do_not_change_are_asked_for_once(monkeypatch: pytest.Monkey
         asked.append(value)
         return was(name, value, time)
 
-    was = plan.evaluate
+    was = assembler.evaluate
     problem = sa.DynamicProblem(driven(), spectral_radius=0.8)
     problem.solve(to=1e-3, step=1e-3)
-    monkeypatch.setattr(plan, "evaluate", evaluate)
+    monkeypatch.setattr(assembler, "evaluate", evaluate)
     problem.solve(to=2e-3, step=1e-3)
     assert asked
     assert not any(parameter.is_number(value) for value in asked)

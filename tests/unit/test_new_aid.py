@@ -45,7 +45,7 @@ def row() -> Iterator[None]:
         mends="steps that are too long",
         source="P. Deuflhard, Newton Methods for Nonlinear Problems (2004), section 3.1",
         case="tests/unit/test_new_aid.py::test_a_row_of_its_own_is_used_by_all_problems_and_switched_off",
-        found="38 iterations, 278 and 5 cuts without",
+        counts="38 iterations, 278 and 5 cuts without",
         make=LineSearch,
     )
     yield

@@ -31,7 +31,7 @@ class LargestEntry(Stopping):
     """The largest entry of each kind of row, over that with which a solution begins."""
 
     def __init__(self, system: sa.System, rtol: float) -> None:
-        super().__init__(RowNorms(system._discrete, system._discrete.pieces))
+        super().__init__(RowNorms(system._discrete, system._discrete.forms))
         self.data.rtol, self.asked = rtol, 0
 
     def shares(self) -> Array:
@@ -135,7 +135,7 @@ def test_the_rule_ends_where_it_says(
     shares: list[float], lengths: list[float], noise: float, reason: int, iterations: int
 ) -> None:
     system, _ = hanging()
-    test = Given(RowNorms(system._discrete, system._discrete.pieces), growth=1e4)
+    test = Given(RowNorms(system._discrete, system._discrete.forms), growth=1e4)
     test.data.rtol, test.data.stol, test.noise_of_all = 1e-8, 1e-12, noise
     test.start(np.zeros(test.rows.parts, dtype=bool))
     test.first[:] = 1.0
@@ -151,7 +151,7 @@ def test_the_rule_ends_where_it_says(
 def test_an_old_tangent_goes_on_while_residuals_fall_by_half() -> None:
     """Without a question whether this is round-off."""
     system, _ = hanging()
-    test = Given(RowNorms(system._discrete, system._discrete.pieces))
+    test = Given(RowNorms(system._discrete, system._discrete.forms))
     test.data.rtol = 1e-8
     test.start(np.zeros(test.rows.parts, dtype=bool))
     found = []

@@ -19,7 +19,7 @@ EPS = float(np.finfo(float).eps)
 
 def norms(cells: int) -> RowNorms:
     system = sa.System(rope(cells))
-    return RowNorms(system._discrete, system._discrete.pieces)
+    return RowNorms(system._discrete, system._discrete.forms)
 
 
 def test_round_off_is_estimated_several_times_as_rows_may_happen_to_cancel() -> None:

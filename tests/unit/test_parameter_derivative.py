@@ -68,7 +68,7 @@ def test_against_differences_of_the_residual(model: Any, along: str) -> None:
     for k, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
         state = system.state.copy()
         arc.prescribe(value + k * h, state)
-        assert system._discrete.plan.residual(state, f) == 0
+        assert system._discrete.assembler.residual(state, f) == 0
         total = total + weight * system._discrete.numbering.to_rows(f) / (12 * h)
     arc.prescribe(value)
     off, size = (float(np.abs(d).max(initial=0.0)) for d in (found - total, total))

@@ -99,7 +99,7 @@ def test_fifty_bodies() -> None:
         bodies.append(body)
         terms += [sa.fix(body["x0"]), sa.force(body["x1"], (0.0, 0.0, 2.0 * size))]
     system = sa.System(*bodies, terms=terms)
-    assert connected_parts(system._discrete.numbering, system._discrete.pieces).count == 50
+    assert connected_parts(system._discrete.numbering, system._discrete.forms).count == 50
     sa.StaticProblem(system, check_held=False).solve()
     tips = np.array([system.displacement(body["x1"])[0] for body in bodies])
     assert tips == pytest.approx(np.tile(tips[0], (50, 1)), rel=1e-10, abs=1e-12)
@@ -117,7 +117,7 @@ def test_joints_join_parts_and_supports_divide_them() -> None:
         ]
         made = [term(*bodies) for term in terms]
         system = sa.System(*bodies, terms=made)
-        return connected_parts(system._discrete.numbering, system._discrete.pieces).count
+        return connected_parts(system._discrete.numbering, system._discrete.forms).count
 
     def support(a: Any, b: Any, c: Any) -> Any:
         return sa.fix(c["x1"], dofs="all")

@@ -161,7 +161,7 @@ def test_rates_enter_as_velocities_of_the_places() -> None:
     rng = np.random.default_rng(4)
     system.state[:] = rng.uniform(-1, 1, system.state.shape)
     system.rate[:] = rng.uniform(-1, 1, system.rate.shape)
-    system._discrete.plan.follow(system.rate, None)
+    system._discrete.assembler.follow(system.rate, None)
     f = system._discrete.residual_at_solution()
     want = np.zeros(6)
     names = sp.symbols("x1 y1 p1 x2 y2 p2 vx1 vy1 o1 vx2 vy2 o2", real=True)

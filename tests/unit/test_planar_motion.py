@@ -76,8 +76,8 @@ def test_a_body_swings_on_a_flexure_with_its_natural_frequency() -> None:
     system = sa.System(body, terms=[flexure])
     # stiffness and mass about the node, by hand
     f = np.zeros(3)
-    system._discrete.plan.update(0.0)
-    system._discrete.plan.tangent(system.state, f, system._discrete.matrix)
+    system._discrete.assembler.update(0.0)
+    system._discrete.assembler.tangent(system.state, f, system._discrete.matrix)
     rows = system._discrete.numbering.row[body.coordinates(system)]
     L = np.array([[1.0, 0.0, 0.05], [0.0, 1.0, -0.1], [0.0, 0.0, 1.0]])  # origin from centre
     C = np.diag([1.0 / 1e3, 1.0 / 6.0, 1.0 / 2.0])

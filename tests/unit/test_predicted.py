@@ -122,7 +122,7 @@ def test_nothing_of_it_stays() -> None:
     states, forces = [], np.zeros((2, len(system.state)))
     for number in range(2):
         problem.solve(to=0.5)
-        system._discrete.plan.residual(system.state, forces[number])
+        system._discrete.assembler.residual(system.state, forces[number])
         states.append(system.state.copy())
         problem.solve(to=1.0)
     assert np.abs(states[0] - states[1]).max() < 1e-8

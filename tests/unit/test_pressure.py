@@ -11,7 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf import elements, energies
-from symancf.assembly.plan import Plan
+from symancf.assembly.assembler import Assembler
 from tests.refusals import refused
 from tests.shells import box_of_walls, resultant, sphere
 
@@ -216,18 +216,18 @@ def test_residual_and_tangent_by_complex_step(element, middle):
         body = shell(getattr(elements, element), 2)
         load = sa.pressure(body["skin"].face(-1, middle=middle), 0.7)
     system = sa.System(body, terms=[load])
-    plan = Plan(
-        [p for p in system._discrete.pieces if p.role == "work"],
+    assembler = Assembler(
+        [p for p in system._discrete.forms if p.role == "work"],
         system._discrete.numbering,
         system.reference,
         system.comm,
     )
-    plan.update(0.0)
+    assembler.update(0.0)
     state = 0.03 * system._discrete.numbering.random(7)
     v = system._discrete.numbering.random(8)
     f, Kv = np.zeros_like(state), np.zeros_like(state)
-    plan.residual(state, f)
-    plan.product(state, v, Kv)
+    assembler.residual(state, f)
+    assembler.product(state, v, Kv)
     exact = forces(
         system._discrete.binding(load).facets[0], system, system.reference + state + 1e-30j * v, 0.7
     )

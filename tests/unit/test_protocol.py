@@ -20,7 +20,7 @@ from symancf.system import System
 from tests.refusals import refused
 
 if TYPE_CHECKING:
-    from symancf.assembly.piece import Piece
+    from symancf.assembly.form import Form
 
 pytestmark = pytest.mark.collective
 
@@ -67,8 +67,8 @@ class WitnessBinding:
         self._note("carriers", configuration, Configuration)
         return [(EXTRA.name, self.here)]
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
-        self._note("pieces", configuration, Configuration)
+    def forms(self, configuration: Configuration) -> list[Form]:
+        self._note("forms", configuration, Configuration)
         block = configuration.numbering.block(EXTRA.name)
         self.at = configuration.numbering.coordinates_of(block, self.here)
         return []
@@ -86,7 +86,7 @@ def test_phases_come_one_after_the_other_for_all_terms() -> None:
     said: list[str] = []
     body = sa.PlanarBody(mass=1.0, inertia=1.0)
     system = System(body, terms=[Witness("first", said), Witness("second", said)])
-    phases = ("declare", "orient", "carriers", "pieces", "idle")
+    phases = ("declare", "orient", "carriers", "forms", "idle")
     assert said == [f"{name} {phase}" for phase in phases for name in ("first", "second")]
     del said[:]
     system.time = 2.0
@@ -196,7 +196,7 @@ def test_names_are_numbered_in_a_system() -> None:
         def bind(self, layout: Layout) -> Self:
             return self
 
-        def pieces(self, configuration: Configuration) -> list[Piece]:
+        def forms(self, configuration: Configuration) -> list[Form]:
             return []
 
     terms = [Load("a"), Load("a"), Load("a #2"), Load("a"), Load("a #2")]

@@ -40,7 +40,7 @@ class Floor:
         """It has no entities: the law reads its number."""
         return self
 
-    def pieces(self, configuration: Any) -> list[Any]:
+    def forms(self, configuration: Any) -> list[Any]:
         return []
 
     def state_variables(self, configuration: Any) -> list[StateVariable]:

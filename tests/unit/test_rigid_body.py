@@ -64,7 +64,7 @@ def test_the_energy_of_rigidity_is_that_of_its_six_conditions() -> None:
     system = sa.System(body)
     system._discrete.prescribe(0.0)
     state = 0.2 * system._discrete.numbering.random(4)
-    energies, _ = system._discrete.plan.energies(state)
+    energies, _ = system._discrete.assembler.energies(state)
     total = system._discrete.sum(energies)[0]
     q = body.coordinates(system, system.reference + state)
     lam = np.zeros(6)
@@ -279,7 +279,7 @@ def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
     answer = np.zeros_like(system.state)
     largest = []
     for mode in [*rigid_modes(system), system._discrete.numbering.random(1)]:
-        system._discrete.plan.product(system.state, mode, answer)
+        system._discrete.assembler.product(system.state, mode, answer)
         owned = answer[system._discrete.numbering.free_owned]
         largest.append(system._discrete.sum(np.abs(owned).sum(keepdims=True))[0])
         assert np.abs(body.coordinates(system, mode)).max() > 0.1
@@ -289,7 +289,7 @@ def test_the_modes_of_multigrid_contain_the_motions_of_rigid_bodies() -> None:
 
 
 def find_free_count(system: sa.System) -> int:
-    system._discrete.plan.tangent(
+    system._discrete.assembler.tangent(
         system.state, np.zeros_like(system.state), system._discrete.matrix
     )
     return len(find_free(system._discrete))

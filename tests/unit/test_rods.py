@@ -57,7 +57,7 @@ def test_strains_of_a_kernel() -> None:
             for k in range(3):
                 first = at.offset(np.array([node]), f"slope{k}")[0]
                 state[first + np.arange(3)] = (F(x) - np.eye(3))[:, k]
-        return float(system._discrete.plan.energies(state)[0].sum())
+        return float(system._discrete.assembler.energies(state)[0].sum())
 
     p = {k: float(v) for k, v in body.parameters.items() if isinstance(v, float)}
     x1 = np.array([1.0, 0.0, 0.0])
@@ -95,12 +95,10 @@ def test_one_step_bends_any_rod(slenderness: float) -> None:
     np.testing.assert_allclose(
         system.position(body["end"])[0], fine, atol=1e-4 + 0.6 / slenderness**2
     )
-    for number, piece in enumerate(
-        system._discrete.pieces
-    ):  # corrections are gone where they served
-        if "predicted_epsilon" in piece.kernel.cell:
-            system._discrete.plan.residual(system.state, f := np.zeros_like(system.state))
-            assert not piece.cell.any(), number
+    for number, form in enumerate(system._discrete.forms):  # corrections are gone where they served
+        if "predicted_epsilon" in form.kernel.cell:
+            system._discrete.assembler.residual(system.state, f := np.zeros_like(system.state))
+            assert not form.cell.any(), number
             rows = system._discrete.numbering.to_rows(f)
             assert np.abs(rows).max(initial=0.0) < 1e-5 * 12.0 * slenderness**2
 

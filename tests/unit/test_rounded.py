@@ -95,7 +95,7 @@ def test_products_are_those_of_petsc(made: Callable[[], sa.System]) -> None:
     for time in (0.1, 1.0):
         problem.solve(to=time)
         matrix, f = system._discrete.matrix, np.zeros_like(system.state)
-        assert system._discrete.plan.tangent(system.state, f, matrix) == 0
+        assert system._discrete.assembler.tangent(system.state, f, matrix) == 0
         rounded.renew()
         assert 0.0 < differ(system, rounded) < 1.2e-7
         for values in (matrix.diagonal, matrix.off):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plan: pieces share lanes, and what the C runtime refuses before it would write too far."""
+"""The assembler: forms share lanes, what the C runtime refuses before it writes too far."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import sympy as sp
 
 import symancf as sa
 from symancf.assembly import structures
+from symancf.assembly.assembler import Assembler
+from symancf.assembly.form import CellEntities
 from symancf.assembly.matrix import Matrix
-from symancf.assembly.piece import CellEntities
-from symancf.assembly.plan import Plan
 from symancf.runtime import jit
 from symancf.runtime.structures import declared
 from symancf.solve.dynamics import native
@@ -27,13 +27,13 @@ from tests.refusals import refused
 
 def test_nodes_with_more_vectors_than_the_runtime_holds_are_refused() -> None:
     system = _plate()
-    piece = system._discrete.pieces[0]
-    assert isinstance(piece.entities, CellEntities)
-    larger = dataclasses.replace(piece.entities, widths=(1, 6))
+    form = system._discrete.forms[0]
+    assert isinstance(form.entities, CellEntities)
+    larger = dataclasses.replace(form.entities, widths=(1, 6))
     told = r"7 coefficient vectors at each node, 2 of them mapped.*the runtime holds at most 6"
     with pytest.raises(ValueError, match=told):
-        Plan(
-            [dataclasses.replace(piece, entities=larger)],
+        Assembler(
+            [dataclasses.replace(form, entities=larger)],
             *(system._discrete.numbering, system.reference, system.comm),
         )
 
@@ -48,8 +48,8 @@ def _plate() -> sa.System:
 def test_vectors_of_nodes_in_other_runs_and_one_map_for_all_of_them_are_the_same() -> None:
     """Runs (1, 2) and maps of slopes, as (1, 1, 1) and as (3,) with maps of all three vectors."""
     system = _plate()
-    (piece,) = system._discrete.pieces
-    cells = piece.entities
+    (form,) = system._discrete.forms
+    cells = form.entities
     assert isinstance(cells, CellEntities)
     whole = np.zeros((*cells.maps.shape[:2], 3, 3))
     whole[..., 0, 0], whole[..., 1:, 1:] = 1.0, cells.maps
@@ -57,25 +57,25 @@ def test_vectors_of_nodes_in_other_runs_and_one_map_for_all_of_them_are_the_same
     position, slopes = cells.blocks[..., 0], cells.blocks[..., 1]
     assert (slopes == position + 3).all()  # so that one run has them all
     apart = np.stack([position, slopes, slopes + 3], axis=2)
-    forms = [
+    kinds = [
         cells,
         CellEntities(apart, whole, (1, 1, 1)),
         CellEntities(position[..., None], whole, (3,)),
     ]
     state = 0.03 * system._discrete.numbering.random(1)
     found = []
-    for form in forms:
-        pieces = [dataclasses.replace(piece, entities=form)]
-        plan = Plan(pieces, system._discrete.numbering, system.reference, system.comm)
-        matrix = Matrix(system.comm, system._discrete.numbering, pieces)
-        plan.attach(matrix)
-        plan.update(0.0)
+    for entities in kinds:
+        forms = [dataclasses.replace(form, entities=entities)]
+        assembler = Assembler(forms, system._discrete.numbering, system.reference, system.comm)
+        matrix = Matrix(system.comm, system._discrete.numbering, forms)
+        assembler.attach(matrix)
+        assembler.update(0.0)
         f, w = np.zeros_like(state), np.zeros_like(state)
-        plan.tangent(state, f, matrix)
+        assembler.tangent(state, f, matrix)
         matrix.finish()
-        plan.product(state, system._discrete.numbering.random(2), w)
+        assembler.product(state, system._discrete.numbering.random(2), w)
         K = matrix.mat.getValuesCSR()[2]
-        found.append([plan.energies(state)[0], f, w, K])
+        found.append([assembler.energies(state)[0], f, w, K])
     assert np.abs(found[0][3]).max() > 0.0
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
@@ -86,9 +86,11 @@ def test_values_of_slots_have_their_names() -> None:
     body = sa.PlanarBody()
     plain = sa.VirtualWork(lambda v_a, r_a: {v_a[0]: -r_a[0]}, body.at((0, 0)), name="plain")
     pushed = sa.VirtualWork(_push, body.at((0, 0)), name="pushed", P=7.0)
-    plan = sa.System(body, terms=[plain, pushed])._discrete.plan
-    plan.update(0.0)
-    assert dict(zip(plan.names(), plan.values.tolist(), strict=True)) == {"P of 'pushed'": 7.0}
+    assembler = sa.System(body, terms=[plain, pushed])._discrete.assembler
+    assembler.update(0.0)
+    assert dict(zip(assembler.names(), assembler.values.tolist(), strict=True)) == {
+        "P of 'pushed'": 7.0
+    }
 
 
 def _push(v_a: Any, *, P: Any) -> dict[Any, Any]:
@@ -109,7 +111,9 @@ def test_structures_are_those_of_c(tmp_path: Path) -> None:
     steps = other / "solve" / "dynamics" / "steps.h"
     files = {
         own: {"inner", "outer"},
-        assembly / "runtime.c": {f"symancf_{n}" for n in ("term", "plan", "feet", "ways", "basis")},
+        assembly / "runtime.c": {
+            f"symancf_{n}" for n in ("term", "assembler", "closest_points", "ways", "basis")
+        },
         other / "solve" / "multigrid" / "multigrid.c": {"Level", "Hierarchy", "Exchange", "Coarse"},
         steps: {f"symancf_{n}" for n in ("problem", "state", "work")},
     }
@@ -131,7 +135,7 @@ def test_structures_are_those_of_c(tmp_path: Path) -> None:
         assert list(there) == here
 
 
-# ---- pieces of one kernel -----------------------------------------------------------------------
+# ---- forms of one kernel -----------------------------------------------------------------------
 def _spring(u_a: Any, *, c: Any, at: Any) -> Any:
     return c * (u_a[0] - at) ** 2 / 2
 
@@ -156,8 +160,8 @@ def springs(count: int) -> tuple[sa.System, list[sa.PlanarBody], sa.Parameter]:
 def test_pieces_of_one_kernel_share_their_lanes() -> None:
     """Nineteen springs are three calls, and so are their joints: each with values of its own."""
     system, bodies, first = springs(19)
-    assert [group.size for group in system._discrete.plan.groups] == [19, 19]
-    assert system._discrete.plan.calls == 3 + 3
+    assert [group.size for group in system._discrete.assembler.groups] == [19, 19]
+    assert system._discrete.assembler.calls == 3 + 3
     first.value, time = 5.0, 0.5
     system._discrete.prescribe(time)
     x = system.state
@@ -166,7 +170,7 @@ def test_pieces_of_one_kernel_share_their_lanes() -> None:
     c = np.array([5.0, 5.0, *range(3, 20)])
     at = np.where(np.arange(19) == 2, 2.0 * time, 0.0)
     f = np.zeros_like(x)
-    system._discrete.plan.residual(x, f)
+    system._discrete.assembler.residual(x, f)
     found = np.array([f[body.coordinates(system)][0] for body in bodies])
     np.testing.assert_allclose(found, c * (u - at), rtol=1e-14)
     energies = system.energies()
@@ -179,28 +183,30 @@ def test_pieces_are_left_out_one_by_one() -> None:
     system, bodies, first = springs(19)
     system._discrete.prescribe(0.0)
     x, f, g, h = (np.ones_like(system.state) for _ in range(4))
-    plan, matrix = system._discrete.plan, system._discrete.matrix
+    assembler, matrix = system._discrete.assembler, system._discrete.matrix
 
     def stiffness() -> list[float]:
-        plan.tangent(x, f, matrix)
+        assembler.tangent(x, f, matrix)
         rows = [int(system._discrete.numbering.row[body.coordinates(system)[0]]) for body in bodies]
         return [float(matrix.mat.getValue(row, row)) for row in rows]
 
     whole = [1.0, 1.0, *map(float, range(3, 20))]
     assert stiffness() == whole
-    with plan.only(np.array([p.name != "spring 7" for p in plan.pieces])):
+    with assembler.only(np.array([p.name != "spring 7" for p in assembler.forms])):
         assert stiffness() == [c if k != 7 else 0.0 for k, c in enumerate(whole)]
         first.value = 4.0
         system._discrete.prescribe(0.0)
-        with plan.only(np.array([p.name in ("spring 0", "spring 7") for p in plan.pieces])):
+        with assembler.only(
+            np.array([p.name in ("spring 0", "spring 7") for p in assembler.forms])
+        ):
             assert stiffness() == [4.0, *[0.0] * 18]
-            assert plan.calls == 1
+            assert assembler.calls == 1
     assert stiffness() == [4.0, 4.0, *whole[2:]]
-    plan.residual(x, f)
-    with plan.only(np.arange(len(plan.pieces)) % 3 == 0):
-        plan.residual(x, g)
-    with plan.only(np.arange(len(plan.pieces)) % 3 != 0):
-        plan.residual(x, h)
+    assembler.residual(x, f)
+    with assembler.only(np.arange(len(assembler.forms)) % 3 == 0):
+        assembler.residual(x, g)
+    with assembler.only(np.arange(len(assembler.forms)) % 3 != 0):
+        assembler.residual(x, h)
     np.testing.assert_allclose(g + h, f, rtol=1e-14)
 
 
@@ -211,7 +217,7 @@ def test_the_piece_outside_the_domain_of_its_law_is_named() -> None:
         for k, b in enumerate(bodies)
     ]
     system = sa.System(*bodies, terms=terms)
-    assert [group.size for group in system._discrete.plan.groups] == [12]
+    assert [group.size for group in system._discrete.assembler.groups] == [12]
     with refused(sa.ConvergenceError, reason="DIVERGED_FNORM_NAN") as caught:
         sa.StaticProblem(system, prefix="outside_", check_held=False).solve(to=1.0)
     assert "'law 7'" in str(caught.value)
@@ -232,7 +238,7 @@ def test_pieces_of_many_entities_and_of_other_numbers_stay_alone() -> None:
         **given | {"mu": 2.0},
     )
     system = sa.System(*parts, other)
-    assert [group.numbers for group in system._discrete.plan.groups] == [[0, 1], [2]]
+    assert [group.numbers for group in system._discrete.assembler.groups] == [[0, 1], [2]]
     system.state[:] = 0.01 * np.random.default_rng(1).uniform(-1.0, 1.0, system.state.shape)
     one, two, three = system.energies().values()
     assert 0.0 < one == two < three  # they share all nodes
@@ -241,4 +247,4 @@ def test_pieces_of_many_entities_and_of_other_numbers_stay_alone() -> None:
         sa.Body(many["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), name=name, **given)
         for name in "ab"
     ]
-    assert [group.numbers for group in sa.System(*parts)._discrete.plan.groups] == [[0], [1]]
+    assert [group.numbers for group in sa.System(*parts)._discrete.assembler.groups] == [[0], [1]]

@@ -136,7 +136,7 @@ def test_forces_of_constraints_are_those_of_a_direct_solver(make: Made, most: fl
 def test_followers_fulfil_the_equations(make: Made) -> None:
     system = make()
     system._discrete.update(0.0)
-    system._discrete.plan.tangent(
+    system._discrete.assembler.tangent(
         system.state, np.zeros_like(system.state), system._discrete.matrix
     )
     numbering, comm = system._discrete.numbering, system.comm

@@ -294,7 +294,7 @@ def test_resultants_count_each_part_of_an_energy_under_its_own_rule(volumetric: 
     system.state[:] = (s - 1) * along
     system.state[F + 8] = across - 1
     f = np.zeros_like(system.state)
-    system._discrete.plan.residual(system.state, f)
+    system._discrete.assembler.residual(system.state, f)
     fields = {"N": "membrane_force", "F": "F"}
     data = sample(system, plate, fields=fields, at="cell", divisions=1).cell_data
     np.testing.assert_allclose(data["F"], [np.diag([s, 1.0, across])] * 2, atol=1e-14)

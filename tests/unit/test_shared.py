@@ -43,7 +43,7 @@ def test_what_is_alike_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
         del hashed[:]
         system = chain(count)
         counts.append(len({id(law) for law in hashed}))
-        kernels = {id(piece.kernel) for piece in system._discrete.pieces}
+        kernels = {id(form.kernel) for form in system._discrete.forms}
         assert len(kernels) <= 6  # also the joint on the ground
         del system, kernels
         gc.collect()

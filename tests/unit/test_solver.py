@@ -101,7 +101,7 @@ def loaded(
 def factored(system: sa.System) -> tuple[float, float]:
     """Return the operations that MUMPS takes for the first tangent, and its entries."""
     system._discrete.update(0.0)
-    system._discrete.plan.tangent(
+    system._discrete.assembler.tangent(
         system.state, np.zeros_like(system.state), system._discrete.matrix
     )
     factors = Factors(system.comm, symmetric=True)

@@ -74,7 +74,10 @@ def test_kinks_have_the_derivatives_of_their_branches(element: Any) -> None:
 
     body = body_of(element, energy_on(element, all_of_them))
     system = sa.System(body)
-    plan, free = system._discrete.plan, np.random.default_rng(2).standard_normal(system.state.shape)
+    assembler, free = (
+        system._discrete.assembler,
+        np.random.default_rng(2).standard_normal(system.state.shape),
+    )
     r, bend = system.reference, np.zeros(system.state.shape)
     if element is sa.elements.ancf_thin_plate:
         bend = 0.1 * free
@@ -83,7 +86,7 @@ def test_kinks_have_the_derivatives_of_their_branches(element: Any) -> None:
         u = stretch * r + 0.02 * free + bend
         assert system.strain_energy() == 0.0
         f, Kv = system._discrete.residual_at(u), np.zeros_like(u)
-        plan.product(u, free, Kv)
+        assembler.product(u, free, Kv)
         h, df, dW = 1e-4, np.zeros_like(f), 0.0
         for step, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
             df += weight * system._discrete.residual_at(u + step * h * free) / (12 * h)
@@ -218,10 +221,10 @@ def test_a_parameter_that_leaves_its_domain_is_refused() -> None:
     nu = sa.Parameter("nu", 0.3)
     body = body_of(sa.elements.hex8_plain, sa.energies.saint_venant_kirchhoff(), E=1.0, nu=nu)
     system = sa.System(body)
-    system._discrete.plan.update(0.0)
+    system._discrete.assembler.update(0.0)
     nu.value = 0.6
     with refused(sa.ParameterError, asked="nu", given=0.6):
-        system._discrete.plan.update(0.0)
+        system._discrete.assembler.update(0.0)
 
 
 def test_energies_of_users_declare_domains() -> None:

@@ -286,7 +286,7 @@ def test_two_systems_have_terms_and_bodies_in_common(kind: str) -> None:
 
 
 #: Attributes of a system that hold its present state, and those that are made when first asked for.
-PRESENT = {"time", "stiffness", "motion", "pieces", "_first_rate", "_pattern"}
+PRESENT = {"time", "stiffness", "motion", "forms", "_first_rate", "_pattern"}
 LATER = {"matrix", "inertia", "rate", "parameters", "_mass_placed"}
 BOOKS = {"_holders", "reviewing"}  # who has local vectors; whether a solution is judged
 

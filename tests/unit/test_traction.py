@@ -158,8 +158,8 @@ def test_a_traction_costs_what_gravity_costs(element: Element) -> None:
     costs, forces = [], []
     for load in loads:
         system = System(body, terms=[load])
-        system._discrete.plan.update(0.0)
-        costs.append((system._discrete.plan.calls, system._discrete.plan.nbytes))
+        system._discrete.assembler.update(0.0)
+        costs.append((system._discrete.assembler.calls, system._discrete.assembler.nbytes))
         forces.append(system._discrete.residual_at(system.state))
     (calls, size), *others = costs
     assert all(c == calls and n <= 1.05 * size for c, n in others)

@@ -23,11 +23,11 @@ FORMER = "goes with the next minor version"
 
 
 def upgraded(program: str) -> str:
-    return upgrade.rewrite(program, upgrade.Known())[0]
+    return upgrade.rewrite(program, upgrade.ImportedNames())[0]
 
 
 def noted(program: str) -> list[tuple[int, str]]:
-    return upgrade.rewrite(program, upgrade.Known())[1]
+    return upgrade.rewrite(program, upgrade.ImportedNames())[1]
 
 
 def ball(**given: Any) -> sa.System:

@@ -27,10 +27,10 @@ class Violations:
 
     def __init__(self, system: sa.System) -> None:
         system._discrete.update(0.0)
-        system._discrete.plan.tangent(
+        system._discrete.assembler.tangent(
             system.state, np.zeros_like(system.state), system._discrete.matrix
         )
-        norms = RowNorms(system._discrete, system._discrete.pieces)
+        norms = RowNorms(system._discrete, system._discrete.forms)
         equations = norms.classes(lambda block: block.is_equation)
         self.all, self.rows = (
             Constraints(system._discrete.matrix, norms, equations),

@@ -158,7 +158,7 @@ def test_forces_do_not_depend_on_the_step_of_the_integrator(element: Any) -> Non
     known = force(system)
     assert np.abs(known).max() > 1e-2
     for c in (0.0, 30.0, 1e5):
-        system._discrete.plan.follow(system.rate, np.full_like(system.rate, c))
+        system._discrete.assembler.follow(system.rate, np.full_like(system.rate, c))
         error = np.abs(force(system) - known).max() / np.abs(known).max()
         assert error < 1e-13 + 1e-14 * c
 

@@ -230,3 +230,70 @@ def test_no_participle_is_a_name(modules):
             forbidden = METHODS if isinstance(node, ast.ClassDef) else PARTICIPLES
             found += [f"{path}: {n}" for n in names if n.strip("_").lower() in forbidden]
     assert not found
+
+
+#: of an attribute or a parameter: what it is says more than that it was found
+NOUNS = PARTICIPLES | {"brought", "given", "known", "meant", "named", "tried"}
+#: fields of `SymancfError`: the class itself, and values that are passed on to an error
+FIELDS = frozenset(("asked", "given"))
+
+
+def _parameters(function: ast.FunctionDef):
+    """Yield the names of the parameters of a function and of lambdas within it."""
+    for node in ast.walk(function.args):
+        if isinstance(node, ast.arg):
+            yield node.arg
+
+
+def _passed_on(function: ast.FunctionDef) -> set[str]:
+    """Return the names that a function passes to an error as a field."""
+    fields = [x.value for x in ast.walk(function) if isinstance(x, ast.keyword) and x.arg in FIELDS]
+    return {x.id for value in fields for x in ast.walk(value) if isinstance(x, ast.Name)}
+
+
+def test_no_participle_is_a_parameter(modules):
+    found = []
+    for path, tree in modules.items():
+        functions = [x for x in ast.walk(tree) if isinstance(x, ast.FunctionDef)]
+        for function in functions if path.name != "errors.py" else ():
+            names = {x for x in _parameters(function) if x.strip("_") in NOUNS}
+            found += [
+                f"{path}: {function.name}: {name}"
+                for name in names - FIELDS.intersection(_passed_on(function))
+            ]
+    assert not found, "\n".join(found)
+
+
+def test_no_participle_is_an_attribute(modules):
+    found = []
+    for path, tree in modules.items():
+        for node in ast.walk(tree) if path.name != "errors.py" else ():
+            stored = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+            found += [f"{path}: .{node.attr}"] if stored and node.attr.strip("_") in NOUNS else []
+            body = node.body if isinstance(node, ast.ClassDef) else []
+            fields = [x.target.id for x in body if isinstance(x, ast.AnnAssign)]
+            found += [f"{path}: {node.name}.{n}" for n in fields if n.strip("_") in NOUNS]
+    assert not found, "\n".join(found)
+
+
+#: former words of the assembly and of contact; in C, too
+FORMER = frozenset(
+    ("piece", "pieces", "plan", "plans", "feet", "foot", "leaf", "leaves", "skin", "skins", "sheet")
+)
+
+
+def test_assembly_and_contact_use_the_words_of_the_field(repository):
+    found = []
+    for folder in ("assembly", "contact"):
+        for path in sorted((repository / "symancf" / folder).iterdir()):
+            if path.suffix in (".c", ".h"):
+                code = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+                words = set(re.findall(r"\w+", code))
+            elif path.suffix == ".py":
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+                words = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name)}
+                words |= {x.attr for x in ast.walk(tree) if isinstance(x, ast.Attribute)}
+            else:
+                continue
+            found += [f"{path}: {word}" for word in words | {path.stem} if word in FORMER]
+    assert not found, "\n".join(found)

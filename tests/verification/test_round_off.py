@@ -30,7 +30,7 @@ def residual(stretch: float) -> Array:
     T.value = 1.0
     system._discrete.update(0.0)
     f = np.zeros_like(system.state)
-    system._discrete.plan.residual(stretch * np.sin(np.arange(len(f))), f)
+    system._discrete.assembler.residual(stretch * np.sin(np.arange(len(f))), f)
     return f
 
 

@@ -305,9 +305,9 @@ class ExpressionGraph:
         by_inverse = q == 3 or p < 0
         nonzero = self.call("lt", self.zero, self.call("abs", a))
         safe = self.select(nonzero, a, self.one) if by_inverse else a
-        found = self.rational_power(safe, int(p), int(q)) if float(p).is_integer() else None
-        found = self.call("pow", safe, self.constant(p / q)) if found is None else found
-        return self.select(nonzero, found, self.zero) if by_inverse else found
+        power = self.rational_power(safe, int(p), int(q)) if float(p).is_integer() else None
+        power = self.call("pow", safe, self.constant(p / q)) if power is None else power
+        return self.select(nonzero, power, self.zero) if by_inverse else power
 
     def instead(self, a: Node, value: Node) -> Node:
         """Return `a`, whose value is known to be `value`: only its derivatives are formed of it."""

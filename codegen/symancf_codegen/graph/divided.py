@@ -125,8 +125,8 @@ class DividedDifferences:
             slope = g.mul(scale, self.over("log1p", g.mul(scale, step)))
             return g.sub(slope, g.one) if op == "log1pmx" else slope
         if op in ("pow", "power"):
-            _, *given = g.args[node]
-            n = given[0] if op == "pow" else g.mul(given[0], g.inv(given[1]))
+            _, *arguments = g.args[node]
+            n = arguments[0] if op == "pow" else g.mul(arguments[0], g.inv(arguments[1]))
             inside = g.call("and", g.call("lt", g.zero, x), g.call("lt", g.zero, y))
             inverse = g.inv(g.select(inside, y, g.one))
             z = g.select(inside, g.mul(inverse, step), g.zero)
@@ -170,9 +170,9 @@ class DividedDifferences:
         if there == holds:
             return inside
         same = g.call("or", g.call("and", holds, there), g.call("not", g.call("or", holds, there)))
-        whole = g.call("or", same, self._is_zero(self.gap))
-        jump = g.mul(g.sub(node, other), g.inv(g.select(whole, g.one, self.gap)))
-        return g.select(whole, inside, jump)
+        same_case = g.call("or", same, self._is_zero(self.gap))
+        jump = g.mul(g.sub(node, other), g.inv(g.select(same_case, g.one, self.gap)))
+        return g.select(same_case, inside, jump)
 
     def _is_zero(self, x: Node) -> Node:
         return self.graph.call("le", self.graph.call("abs", x), self.graph.zero)

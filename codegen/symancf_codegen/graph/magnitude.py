@@ -26,21 +26,21 @@ SMALLEST_UNKNOWN = 2.0**-800
 
 
 def magnitudes(
-    graph: ExpressionGraph, outputs: Sequence[Node], known: Mapping[Node, Node] | None = None
+    graph: ExpressionGraph, outputs: Sequence[Node], sizes: Mapping[Node, Node] | None = None
 ) -> list[Node]:
     r"""Return for each output a size m: its round-off is a few units of the last place of m.
 
     .. math:: m(x) = |x| + \sum_k |\partial x / \partial a_k|\, m(a_k)
 
     over the arguments a_k of the operation x; leaves and constants have their own size, or that
-    in `known`, unknowns `SMALLEST_UNKNOWN` more. It is a bound of the size, so m >= \|x\|, and in
+    in `sizes`, unknowns `SMALLEST_UNKNOWN` more. It is a bound of the size, so m >= \|x\|, and in
     the units of x.
     """
     g = graph
     size: dict[Node, Node] = {}
     for node in g.reach(outputs):
-        if known and node in known:
-            size[node] = known[node]
+        if sizes and node in sizes:
+            size[node] = sizes[node]
         elif g.op[node] == "symbol" and g.depends[node] & Dependence.UNKNOWN:
             size[node] = g.add(_absolute(g, node), g.constant(SMALLEST_UNKNOWN))
         else:

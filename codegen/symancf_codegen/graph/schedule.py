@@ -109,74 +109,74 @@ class Scheduler:
         self,
         graph: ExpressionGraph,
         sections: Sequence[LoopSection],
-        named: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
+        titles: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
         loads: Mapping[str, str],
-        given: Mapping[Node, str],
+        inputs: Mapping[Node, str],
     ) -> None:
         self.graph = graph
         self.loads = loads
-        self.given = given
+        self.inputs = inputs
         self.sections = sections
         outputs = [o.node for s in sections for o in s.outputs]
-        self.order = graph.reach(outputs, stop=given)
+        self.order = graph.reach(outputs, stop=inputs)
         reached = set(self.order)
         self.uses: Counter[Node] = Counter(outputs)
         for node in self.order:
-            if node not in given:
+            if node not in inputs:
                 self.uses.update(graph.args[node])
         self.names: dict[Node, str] = {}
-        self.taken = self._arrays()
-        self.named = named
-        for name, node in (pair for _, pairs in named for pair in pairs):
+        self.names_in_use = self._arrays()
+        self.titles = titles
+        for name, node in (pair for _, pairs in titles for pair in pairs):
             if node in reached and graph.args[node] and node not in self.names:
                 self.names[node] = self._unique(identifier(name))
         self.lines: list[str] = []
         self.before: list[str] = []
         self.texts: dict[Node, str] = {}
         self.counter = 0
-        self.kept = self._keep()
+        self.in_variables = self._keep()
 
     def _arrays(self) -> set[str]:
         """Return the names of the arrays that statements load from and store to."""
-        graph, given = self.graph, self.given
+        graph, inputs = self.graph, self.inputs
         texts = [o.target for s in self.sections for o in s.outputs]
-        texts += [given[node] for node in self.order if node in given]
+        texts += [inputs[node] for node in self.order if node in inputs]
         texts += [self.loads[graph.name[n]] for n in self.order if graph.op[n] == "symbol"]
         return {array for text in texts for array in re.findall(r"\b([A-Za-z]\w*)\[", text)}
 
     def _unique(self, name: str) -> str:
         candidate, k = name, 2
-        while candidate in self.taken:
+        while candidate in self.names_in_use:
             candidate, k = f"{name}_{k}", k + 1
-        self.taken.add(candidate)
+        self.names_in_use.add(candidate)
         return candidate
 
     def _keep(self) -> set[Node]:
         """Return the nodes that get a variable of their own."""
         graph = self.graph
-        kept: set[Node] = set()
+        in_variables: set[Node] = set()
         length: dict[Node, int] = {}
         uniform_users: set[Node] = set()
         for node in self.order:
-            if not graph.is_uniform(node) and node not in self.given:
+            if not graph.is_uniform(node) and node not in self.inputs:
                 uniform_users.update(a for a in graph.args[node] if graph.is_uniform(a))
         for node in self.order:
             op = graph.op[node]
             if op == "constant":
                 length[node] = len(self._constant(node))
                 continue
-            if node in self.given:
-                kept.add(node)
+            if node in self.inputs:
+                in_variables.add(node)
                 length[node] = len(self._name(node))
                 continue
             size = 4 + sum(length[a] for a in graph.args[node])
             shared = self.uses[node] > 1
             hoisted = node in uniform_users
             if op == "symbol" or shared or hoisted or node in self.names or size > WIDTH:
-                kept.add(node)
+                in_variables.add(node)
                 size = len(self._name(node))
             length[node] = size
-        return kept
+        return in_variables
 
     def _name(self, node: Node) -> str:
         """Return the name that a variable will have, or one of its length."""
@@ -189,8 +189,8 @@ class Scheduler:
     def run(self) -> Program:
         """Return the statements."""
         body = []
-        for title, pairs in self.named:
-            for node in (n for _, n in pairs if n in self.names and n not in self.given):
+        for title, pairs in self.titles:
+            for node in (n for _, n in pairs if n in self.names and n not in self.inputs):
                 self._emit(node)
             body.append((title, self._take()))
         for section in self.sections:
@@ -212,10 +212,10 @@ class Scheduler:
             node, ready = stack.pop()
             if node in self.texts or graph.op[node] == "constant":
                 continue
-            if not ready and node not in self.given:
+            if not ready and node not in self.inputs:
                 stack.append((node, True))
                 stack.extend((a, False) for a in reversed(graph.args[node]))
-            elif node in self.kept:
+            elif node in self.in_variables:
                 expression = self._expression(node)[0]
                 if graph.op[node] == "symbol":
                     name = self._unique(identifier(graph.name[node]))
@@ -245,8 +245,8 @@ class Scheduler:
     def _expression(self, node: Node) -> tuple[str, int]:
         graph = self.graph
         op, args = graph.op[node], graph.args[node]
-        if node in self.given:
-            return self.given[node], _ATOM
+        if node in self.inputs:
+            return self.inputs[node], _ATOM
         if op == "symbol":
             return self.loads[graph.name[node]], _ATOM
         if op == "frozen":  # an operation of differentiation only
@@ -280,9 +280,9 @@ class Scheduler:
 def schedule(
     graph: ExpressionGraph,
     sections: Sequence[LoopSection],
-    named: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
+    titles: Sequence[tuple[str, Sequence[tuple[str, Node]]]],
     loads: Mapping[str, str],
-    given: Mapping[Node, str] | None = None,
+    inputs: Mapping[Node, str] | None = None,
 ) -> Program:
     """Return the statements that compute and store all outputs of `sections`.
 
@@ -290,16 +290,16 @@ def schedule(
     ----------
     graph : where the nodes live.
     sections : outputs, in the order in which they are stored.
-    named : titled lists of (name, node): quantities that keep the user's names.
+    titles : titled lists of (name, node): quantities that keep the user's names.
     loads : C expression of every leaf by its name.
-    given : C expressions of nodes that an earlier loop has computed.
+    inputs : C expressions of nodes that an earlier loop has computed.
     """
-    return Scheduler(graph, sections, named, loads, given or {}).run()
+    return Scheduler(graph, sections, titles, loads, inputs or {}).run()
 
 
 def used_symbols(
-    graph: ExpressionGraph, outputs: Iterable[Node], given: Mapping[Node, object] | None = None
+    graph: ExpressionGraph, outputs: Iterable[Node], inputs: Mapping[Node, object] | None = None
 ) -> set[str]:
-    """Return the names of the leaves on which `outputs` depend, except through `given`."""
-    reached = graph.reach(outputs, stop=given)
+    """Return the names of the leaves on which `outputs` depend, except through `inputs`."""
+    reached = graph.reach(outputs, stop=inputs)
     return {graph.name[n] for n in reached if graph.op[n] == "symbol"}

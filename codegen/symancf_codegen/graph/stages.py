@@ -139,20 +139,20 @@ def geometry_cut(
 def value_cut(
     graph: ExpressionGraph,
     outputs: Sequence[Node],
-    known: Callable[[Node], bool],
-    given: Collection[Node] = (),
+    computed: Callable[[Node], bool],
+    inputs: Collection[Node] = (),
     store: int = 3,
 ) -> list[Node]:
-    """Return the values that are `known` before the cut and worth storing for `outputs`.
+    """Return the values that are `computed` before the cut and worth storing for `outputs`.
 
-    `given` are stored anyway. Vertex 2 n says that the value n is needed after the cut, vertex
+    `inputs` are stored anyway. Vertex 2 n says that the value n is needed after the cut, vertex
     2 n + 1 that it is computed there, at its cost and with the need for its arguments; the edge
     between them, cut, is a value stored and loaded at the cost `store`.
     """
-    stop = dict.fromkeys(given)
-    later = [n for n in graph.reach(outputs, stop=stop) if n not in stop and not known(n)]
+    stop = dict.fromkeys(inputs)
+    later = [n for n in graph.reach(outputs, stop=stop) if n not in stop and not computed(n)]
     needed = {*outputs}.union(*(graph.args[node] for node in later))
-    needed = {node for node in needed if known(node) and not graph.is_uniform(node)}
+    needed = {node for node in needed if computed(node) and not graph.is_uniform(node)}
     network = _Network()
     for node in sorted(needed):
         network.edge(_SOURCE, 2 * node, _ENDLESS)
@@ -170,19 +170,19 @@ def value_cut(
 
 
 def factor_cut(
-    graph: ExpressionGraph, outputs: Sequence[Node], given: Collection[Node], limit: int = 24
+    graph: ExpressionGraph, outputs: Sequence[Node], inputs: Collection[Node], limit: int = 24
 ) -> list[Node]:
     """Return the fewest nodes that separate all slow operations from `outputs`.
 
     Of all smallest sets the one nearest the outputs. Empty if there is nothing slow, or if
     more than `limit` nodes would have to be kept.
     """
-    order = graph.reach(outputs, stop=dict.fromkeys(given))
+    order = graph.reach(outputs, stop=dict.fromkeys(inputs))
     ends = set(outputs)
     network = _Network()
     below: set[Node] = set()
     for node in order:
-        if node in given or graph.is_uniform(node) or not graph.args[node]:
+        if node in inputs or graph.is_uniform(node) or not graph.args[node]:
             continue
         slow = COST.get(graph.op[node], 60) >= SLOW_COST
         above = [a for a in sorted(set(graph.args[node])) if a in below]

@@ -169,14 +169,14 @@ class Kernel:
         """
         mode = next(mode for mode in self.description.modes if MODES[mode].tabulates)
         (rows,), bad = self._run(mode, u, reference, parameters)
-        found: dict[str, dict[str, Array]] = {}
+        by_law: dict[str, dict[str, Array]] = {}
         first = 0
         for law, points, names in self.description.outputs:
             size = points * len(names)
             table = rows[:, first : first + size].reshape(len(rows), points, len(names))
-            found[law] = {name: table[..., k] for k, name in enumerate(names)}
+            by_law[law] = {name: table[..., k] for k, name in enumerate(names)}
             first += size
-        return found, bad
+        return by_law, bad
 
     def size(self, operand: str) -> int:
         """Return how many rows [8] of an operand a function writes."""
@@ -263,13 +263,13 @@ class Kernel:
 def load(source: Source, flags: Sequence[str], compiler: str | None) -> Kernel:
     """Return the kernel of a C text, which is compiled if it is not in the cache (stages 8, 9)."""
     name = source.description.name
-    made = library(name, source.text, flags, compiler=compiler)
+    loaded = library(name, source.text, flags, compiler=compiler)
     try:
-        return Kernel(source.description, source.text, made)
+        return Kernel(source.description, source.text, loaded)
     except (OSError, CodegenError):  # of another system, or by a compiler that failed: made anew
-        made.unlink(missing_ok=True)
-        made = library(name, source.text, flags, compiler=compiler)
-        return Kernel(source.description, source.text, made)
+        loaded.unlink(missing_ok=True)
+        loaded = library(name, source.text, flags, compiler=compiler)
+        return Kernel(source.description, source.text, loaded)
 
 
 def incomplete(path: Path, function: str) -> CodegenError:
@@ -302,5 +302,5 @@ def batches(values: Array) -> Array:
     cells, rows = values.shape
     count = -(-cells // LANES)
     index = np.minimum(np.arange(count * LANES), cells - 1)
-    given = values[index].reshape(count, LANES, rows).transpose(0, 2, 1)
-    return aligned(given.shape, given)
+    lanes = values[index].reshape(count, LANES, rows).transpose(0, 2, 1)
+    return aligned(lanes.shape, lanes)

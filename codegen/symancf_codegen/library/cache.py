@@ -89,15 +89,15 @@ _WARNED: set[Path] = set()
 
 def _wanted() -> Path:
     """Return the folder that the environment names, without links on its path."""
-    given, base = os.environ.get("SYMANCF_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    own, base = os.environ.get("SYMANCF_CACHE"), os.environ.get("XDG_CACHE_HOME")
     try:
-        if given:
-            path = Path(given).expanduser()
+        if own:
+            path = Path(own).expanduser()
         else:
             path = (Path(base) if base else Path.home() / ".cache") / "symancf"
         return Path(os.path.realpath(path))
     except (OSError, RuntimeError, ValueError) as error:
-        raise _uncreatable(given or base or "~/.cache", error) from error
+        raise _uncreatable(own or base or "~/.cache", error) from error
 
 
 def _uncreatable(path: Path | str, error: Exception) -> CodegenError:
@@ -254,13 +254,13 @@ def _acquired(name: Path) -> int | None:
 def sweep(path: Path) -> None:
     """Remove from the folder `path` what compilations left that were broken off long ago."""
     now = time.time()
-    for left in [*path.glob(".build-*"), *path.glob(".new-*")]:
+    for leftover in [*path.glob(".build-*"), *path.glob(".new-*")]:
         with contextlib.suppress(OSError):
-            if now - left.stat().st_mtime > _STALE:
-                if left.is_dir():
-                    shutil.rmtree(left, ignore_errors=True)
+            if now - leftover.stat().st_mtime > _STALE:
+                if leftover.is_dir():
+                    shutil.rmtree(leftover, ignore_errors=True)
                 else:
-                    left.unlink()
+                    leftover.unlink()
 
 
 def read(path: Path) -> bytes | None:
@@ -357,14 +357,14 @@ def _key() -> bytes:
 
 def _secret(path: Path) -> bytes:
     """Return the bytes of a file that only this user reads; new ones where it is no such file."""
-    found = _verified_bytes(path)
-    if found is None:
+    secret = _verified_bytes(path)
+    if secret is None:
         with locked(path):
-            found = _verified_bytes(path)  # another process may have made it in the meantime
-            if found is None:
-                found = secrets.token_bytes(_KEY)
-                _replace(path, found)
-    return found
+            secret = _verified_bytes(path)  # another process may have made it in the meantime
+            if secret is None:
+                secret = secrets.token_bytes(_KEY)
+                _replace(path, secret)
+    return secret
 
 
 def _verified_bytes(path: Path) -> bytes | None:

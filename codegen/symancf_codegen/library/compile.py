@@ -50,9 +50,9 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
     wanted = compiler or os.environ.get("SYMANCF_CC") or os.environ.get("CC")
     if wanted:
         words = shlex.split(wanted)
-        found = shutil.which(words[0]) if words else None
-        if found:
-            return (found, *words[1:])
+        program = shutil.which(words[0]) if words else None
+        if program:
+            return (program, *words[1:])
         raise CodegenError(
             f"the C compiler {wanted!r} (from SYMANCF_CC or CC) was not found; "
             "unset the variable or set it to gcc",
@@ -60,9 +60,9 @@ def compiler_command(compiler: str | None = None) -> tuple[str, ...]:
             given=wanted,
         )
     for name in ("gcc", "cc", "clang"):
-        found = shutil.which(name)
-        if found:
-            return (found,)
+        program = shutil.which(name)
+        if program:
+            return (program,)
     raise CodegenError(
         "no C compiler was found (gcc, cc or clang); install one (Debian: `apt install gcc "
         "libc6-dev`) or set the environment variable SYMANCF_CC to its path",
@@ -153,14 +153,16 @@ def _build(
             source.write_bytes(content)
             last = (f"-I{HEADERS}", str(source), "-o", str(output), *libraries)
             arguments = [*command, *words, *last]
-            status, said = _run(arguments, {**os.environ, "TMPDIR": place, "LC_ALL": "C"}, text)
+            status, text_of_compiler = _run(
+                arguments, {**os.environ, "TMPDIR": place, "LC_ALL": "C"}, text
+            )
             arguments = [str(text) if a == str(source) else a for a in arguments]
-            said = said.replace(str(source), str(text))
+            text_of_compiler = text_of_compiler.replace(str(source), str(text))
             wrong = ""
             if status < 0:
                 number = -status
-                known = number in set(signal.Signals)
-                called = signal.Signals(number).name if known else "unknown"
+                is_signal = number in set(signal.Signals)
+                called = signal.Signals(number).name if is_signal else "unknown"
                 wrong = f"was killed by signal {number} ({called}); was there too little memory?"
             elif status:
                 wrong = f"failed on {text}:"
@@ -169,14 +171,18 @@ def _build(
             if not wrong:
                 wrong = _unloadable(output)
             if wrong:
-                message = "\n".join(["", *said.strip().splitlines()[:20]]) if said.strip() else ""
+                message = (
+                    "\n".join(["", *text_of_compiler.strip().splitlines()[:20]])
+                    if text_of_compiler.strip()
+                    else ""
+                )
                 raise CodegenError(
                     f"the C compiler {wrong}{message}\n"
                     f"(command: {shlex.join(arguments)}; set SYMANCF_CC to use another compiler)",
                     asked="C compiler",
                     given=status,
                     command=shlex.join(arguments),
-                    output=said,
+                    output=text_of_compiler,
                 )
             return output.read_bytes()
     except OSError as error:
@@ -219,7 +225,7 @@ def _run(arguments: Sequence[str], environment: dict[str, str], text: Path) -> t
         process_group=0,  # the compiler starts others, which have to end with it
     ) as process:
         try:
-            _, said = process.communicate(timeout=most)
+            _, output = process.communicate(timeout=most)
         except BaseException as error:  # Ctrl-C as well
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -233,15 +239,15 @@ def _run(arguments: Sequence[str], environment: dict[str, str], text: Path) -> t
                     command=shlex.join(arguments),
                 ) from None
             raise
-    return process.returncode, said
+    return process.returncode, output
 
 
 def _unloadable(path: Path) -> str:
     """Return why a library cannot be loaded, or nothing."""
     try:
-        made = ctypes.CDLL(str(path))
+        loaded = ctypes.CDLL(str(path))
     except OSError as error:
         reason = str(error).replace(f"{path}: ", "")
         return f"wrote no library that this machine can load: {reason}"
-    _ctypes.dlclose(made._handle)  # it will be loaded from its place
+    _ctypes.dlclose(loaded._handle)  # it will be loaded from its place
     return ""

@@ -109,8 +109,8 @@ def fingerprint(
             for array in (rule.points, rule.weights):
                 h.numbers(array)
             for column, values in rule.columns.items():
-                h.text(column, rule.given.get(column, ""))
-                h.numbers(values.shape if column in rule.given else values)
+                h.text(column, rule.uniform_columns.get(column, ""))
+                h.numbers(values.shape if column in rule.uniform_columns else values)
     return h.digest.hexdigest()
 
 
@@ -134,12 +134,12 @@ def _space(h: _Hasher, space: Space, rules: Sequence[Rule]) -> None:
 
 def digest(law: PointLaw) -> str:
     """Return a hash of a law, found once: terms by the thousand may have one law."""
-    found = _DIGESTS.get(law)
-    if found is None:
+    known_digest = _DIGESTS.get(law)
+    if known_digest is None:
         h = _Hasher()
         _law(h, law)
-        found = _DIGESTS[law] = h.digest.hexdigest()
-    return found
+        known_digest = _DIGESTS[law] = h.digest.hexdigest()
+    return known_digest
 
 
 _DIGESTS: WeakKeyDictionary[PointLaw, str] = WeakKeyDictionary()

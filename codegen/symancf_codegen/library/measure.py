@@ -69,8 +69,11 @@ def nanoseconds(
     x = batches(np.asarray(u, dtype=float).reshape(cells, -1))
     shape = batches(np.asarray(reference, dtype=float).reshape(cells, -1))
     values = kernel.complete(parameters)
-    cell, given = batches(kernel.cell_values(values, cells)), kernel.uniform_values(parameters)
-    uniform = aligned(given.shape, given)
+    cell, uniform_values = (
+        batches(kernel.cell_values(values, cells)),
+        kernel.uniform_values(parameters),
+    )
+    uniform = aligned(uniform_values.shape, uniform_values)
     output = aligned((kernel.size(MODES[mode].results[-1]), LANES))
     second = {"tangent": aligned((kernel.rows, LANES)), "product": x}.get(mode)
 

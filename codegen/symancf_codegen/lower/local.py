@@ -68,14 +68,14 @@ def linear_in(
 ) -> list[Node]:
     """Return the values as sums of slopes times modes, where the slopes know no mode."""
     rest = g.substitute(values, dict.fromkeys(modes, g.zero))
-    known = set(modes)
-    found = []
+    own_modes = set(modes)
+    rows = []
     for v, (value, start) in enumerate(zip(values, rest, strict=True)):
         row = [moves[v, k] for k in range(len(modes))]
-        if known.isdisjoint(g.reach(row)):
+        if own_modes.isdisjoint(g.reach(row)):
             value = g.total([start, *(g.mul(a, x) for a, x in zip(row, modes, strict=True))])
-        found.append(value)
-    return found
+        rows.append(value)
+    return rows
 
 
 def local_of(law: PointLaw, scope: LawScope, density: Node | None) -> LocalUnknowns | None:
@@ -103,17 +103,17 @@ def _equations(
     """Return what vanishes: the equations of the law, else slopes of its energy."""
     # of the unknowns of a point the weight does not matter
     energy = density if law.shared or law.energy is None else scope.lower(law.energy)
-    given = [None if x.equation is None else scope.lower(x.equation) for x in law.local]
-    if energy is None and None in given:
-        name = law.local[given.index(None)].symbol.name
+    equations = [None if x.equation is None else scope.lower(x.equation) for x in law.local]
+    if energy is None and None in equations:
+        name = law.local[equations.index(None)].symbol.name
         raise CodegenError(
             f"{law.words} has no energy: give an equation for {name}",
             asked="equation",
             given=name,
         )
     g = scope.graph
-    slopes = [g.zero] * len(given) if energy is None else gradient(g, energy, unknowns)
-    return [s if e is None else e for s, e in zip(slopes, given, strict=True)]
+    slopes = [g.zero] * len(equations) if energy is None else gradient(g, energy, unknowns)
+    return [s if e is None else e for s, e in zip(slopes, equations, strict=True)]
 
 
 def _require_solvable(

@@ -46,10 +46,10 @@ class Principal:
 
     Attributes
     ----------
-    given : the entries of H = F - I, by rows.
+    entries : the entries of H = F - I, by rows.
     leaves : what the function finds, in the order of its rows: logarithms, axes, `inverses`.
     inverses : 1/(1 + 2 e) = exp(-2 L).
-    stages : whether `strain` are leaves that stand for what follows, whatever is `given`.
+    stages : whether `strain` are leaves that stand for what follows, whatever is `entries`.
     strain : how E = (F^T F - I)/2 changes in the axes, N_a . dE N_b: of the value 0, and with the
         right derivatives. Entries 11, 22, 33, 23, 13, 12.
     values : the logarithms. With x = dE_aa/(1 + 2 e_a) they change by x - x^2, to second order
@@ -57,17 +57,17 @@ class Principal:
     """
 
     def __init__(
-        self, graph: ExpressionGraph, given: list[Node], strain: list[Node] | None = None
+        self, graph: ExpressionGraph, entries: list[Node], strain: list[Node] | None = None
     ) -> None:
         g = graph
-        self.graph, self.given, self.stages = g, given, strain is not None
-        found = [g.symbol(f"log_stretch{k}", SOLVED) for k in (1, 2, 3)]
+        self.graph, self.entries, self.stages = g, entries, strain is not None
+        logarithms = [g.symbol(f"log_stretch{k}", SOLVED) for k in (1, 2, 3)]
         axes = [[g.symbol(f"axis{k}{i}", SOLVED) for i in (1, 2, 3)] for k in (1, 2, 3)]
         self.inverses = [g.symbol(f"inverse_square{k}", SOLVED) for k in (1, 2, 3)]
-        self.leaves = [*found, *(x for axis in axes for x in axis), *self.inverses]
+        self.leaves = [*logarithms, *(x for axis in axes for x in axis), *self.inverses]
         self.strain = strain or self._strain(axes)
         self.values = [
-            self._value(*x) for x in zip(found, self.inverses, self.strain[:3], strict=True)
+            self._value(*x) for x in zip(logarithms, self.inverses, self.strain[:3], strict=True)
         ]
 
     @property
@@ -83,21 +83,21 @@ class Principal:
 
     def _strain(self, axes: list[list[Node]]) -> list[Node]:
         g, rows = self.graph, range(0, 9, 3)
-        moved = [[g.dot(self.given[r : r + 3], axis) for r in rows] for axis in axes]
+        moved = [[g.dot(self.entries[r : r + 3], axis) for r in rows] for axis in axes]
         half = g.constant(0.5)
-        found: list[Node] = []
+        strains: list[Node] = []
         for a, b in ((0, 0), (1, 1), (2, 2), *MIXED):
             linear = g.dot(axes[a], moved[b])
             if a != b:
                 linear = g.mul(half, g.add(linear, g.dot(axes[b], moved[a])))
-            whole = g.add(linear, g.mul(half, g.dot(moved[a], moved[b])))
-            found.append(g.instead(whole, g.zero))
-        return found
+            strain_entry = g.add(linear, g.mul(half, g.dot(moved[a], moved[b])))
+            strains.append(g.instead(strain_entry, g.zero))
+        return strains
 
-    def _value(self, found: Node, inverse: Node, strain: Node) -> Node:
+    def _value(self, logarithm: Node, inverse: Node, strain: Node) -> Node:
         g = self.graph
         x = g.mul(inverse, strain)
-        return g.instead(g.sub(x, g.mul(x, x)), found)
+        return g.instead(g.sub(x, g.mul(x, x)), logarithm)
 
     def completed(self, energy: Node) -> Node:
         r"""Return an energy of the stretches so that its second derivatives are right, too.
@@ -116,8 +116,8 @@ class Principal:
             spread = bracket.over("expm1", g.mul(two, bracket.gap), inverse=True)
             change = g.mul(g.mul(g.constant(0.5), spread), bracket(slopes[a]))
             both = g.mul(two, g.mul(self.inverses[a], self.inverses[b]))
-            held = g.call("frozen", g.mul(both, g.sub(change, slopes[b])))
-            terms.append(g.mul(held, g.mul(mixed, mixed)))
+            constant = g.call("frozen", g.mul(both, g.sub(change, slopes[b])))
+            terms.append(g.mul(constant, g.mul(mixed, mixed)))
         return g.total(terms)
 
 
@@ -186,11 +186,11 @@ class LawScope:
                 given=(*self._pending, name),
             )
         if name not in self.definitions:
-            known = ", ".join(sorted({*self.nodes, *self.definitions}))
+            names = ", ".join(sorted({*self.nodes, *self.definitions}))
             raise CodegenError(
                 f"{self.owner} uses the symbol {name!r}, which is neither an unknown, a "
                 f"reference jet, a section symbol, a parameter nor a named quantity; it knows: "
-                f"{known}",
+                f"{names}",
                 asked=name,
                 possible=sorted({*self.nodes, *self.definitions}),
             )
@@ -206,8 +206,8 @@ class LawScope:
         Without numbers as factors, which the normal form of a product takes out of them.
         """
         g, nodes = self.graph, self.nodes
-        found = (g.core(nodes[name]) for name in self.definitions if name in nodes)
-        return {node for node in found if g.depends[node] & Dependence.UNKNOWN}
+        nodes_of_definitions = (g.core(nodes[name]) for name in self.definitions if name in nodes)
+        return {node for node in nodes_of_definitions if g.depends[node] & Dependence.UNKNOWN}
 
     def rate(self, node: Node) -> Node:
         """Return the rate of a node, by way of the rates of the definitions it is made of."""
@@ -286,13 +286,13 @@ class LawScope:
 
     def _principal(self, e: sp.Function) -> Node:
         """Return the logarithm of a principal stretch."""
-        k, given = int(e.args[0]), [*map(self._lower, e.args[1:])]
+        k, entries = int(e.args[0]), [*map(self._lower, e.args[1:])]
         g = self.graph
         if not self.solves:
-            return g.call("log_stretch", g.constant(k), *given)
+            return g.call("log_stretch", g.constant(k), *entries)
         if self.principal is None:
-            self.principal = Principal(g, given)
-        elif self.principal.given != given and not self.principal.stages:
+            self.principal = Principal(g, entries)
+        elif self.principal.entries != entries and not self.principal.stages:
             raise CodegenError(f"{self.owner} asks for principal stretches of several F")
         return self.principal.values[k - 1]
 

@@ -51,7 +51,7 @@ class LoweredLaw:
     domain : nodes that must be > 0.
     stored : weight * measure * energy that the function ``energy`` returns.
     update, initial : of what the point remembers, at the end of a step and before the first.
-    named : titled lists of (name, node) for the printer, in the user's order.
+    names_of : titled lists of (name, node) for the printer, in the user's order.
     local : the unknowns that the law has beside them.
     stages : the energy as a function of the lets that are made of the variables directly.
     outputs : of the law, as functions of the variables.
@@ -72,7 +72,7 @@ class LoweredLaw:
     stored: Node
     update: list[tuple[str, Node]]
     initial: list[tuple[str, Node]]
-    named: NamedNodes
+    names_of: NamedNodes
     local: LocalUnknowns | None
     stages: Stages | None
     outputs: list[tuple[str, Node]]
@@ -133,7 +133,7 @@ def lower_point(
         stored=stored,
         update=update,
         initial=initial,
-        named=_named_nodes(law, scope, variables, [] if space is None else jets, pulled),
+        names_of=_named_nodes(law, scope, variables, [] if space is None else jets, pulled),
         local=local,
         stages=_stages(law, scope, names, factor),
         outputs=_outputs(law, scope, names),
@@ -200,13 +200,13 @@ def _variables(law: PointLaw, scope: LawScope, jets: Sequence[Node]) -> _Variabl
         modes, to_modes = modes_of(law, scope)
     values = [g.add(x, y) for x, y in zip(of_jets.apply(g, jets), constant, strict=True)]
     moves: Matrix = {}
-    put: dict[Node, Node] = {}
+    bindings: dict[Node, Node] = {}
     if law.modes:
         moves = jacobian(g, values, modes)
         values = linear_in(g, values, modes, moves)
         own = [scope.nodes[x.symbol.name] for x in law.local]
-        put = dict(zip(modes, to_modes.apply(g, own), strict=True))
-    replace = dict(zip(leaves, g.substitute(values, put), strict=True)) | put
+        bindings = dict(zip(modes, to_modes.apply(g, own), strict=True))
+    replace = dict(zip(leaves, g.substitute(values, bindings), strict=True)) | bindings
     return _Variables(names, leaves, of_jets, constant, values, modes, to_modes, moves, replace)
 
 
@@ -240,9 +240,9 @@ def _rates(law: PointLaw, scope: LawScope, variables: _Variables) -> dict[Node, 
         rests = variables.of_jets.apply(g, jets)
         pairs = zip(variables.leaves, rests, strict=True)
         return {x: g.add(g.mul(c, x), rest) for x, rest in pairs}
-    known = {s.name for s in law.unknowns}.union(scope.nodes)
+    names = {s.name for s in law.unknowns}.union(scope.nodes)
     for v in law.rate_of.values():
-        if isinstance(v, sp.Symbol) and v.name not in known:
+        if isinstance(v, sp.Symbol) and v.name not in names:
             scope.bind(v.name, g.symbol(f"motion {v.name}", Dependence.UNKNOWN))
     return {scope.resolve(u.name): scope.lower(v) for u, v in law.rate_of.items()}
 
@@ -285,10 +285,10 @@ def _named_nodes(
 
 def coordinates(law: PointLaw, space: Space | None) -> tuple[str, ...]:
     """Return the coordinates of the cell that the geometry of a law asks for."""
-    asked = {s.name for _, e in law.geometry for s in symbolic(e).free_symbols}
-    known = {s.name for s, _ in law.geometry}
+    needed = {s.name for _, e in law.geometry for s in symbolic(e).free_symbols}
+    own_names = {s.name for s, _ in law.geometry}
     names = () if space is None else (str(s.name) for s in space.coordinates)
-    return tuple(name for name in names if name in asked - known)
+    return tuple(name for name in names if name in needed - own_names)
 
 
 def _jet_map(
@@ -383,28 +383,28 @@ def _work_of_forces(
     """Return quantities and the forces on them; where the slopes of one are held, its variables."""
     g = scope.graph
     work = {symbolic(q): force for q, force in (law.work or {}).items()}
-    known = [*variable_names, *(s.name for s, _ in law.lets)]
+    names = [*variable_names, *(s.name for s, _ in law.lets)]
     for q in work:
-        if not {s.name for s in q.free_symbols} & {*known}:
+        if not {s.name for s in q.free_symbols} & {*names}:
             raise CodegenError(
                 f"{law.words}: a force is given for {q}; its quantities are neither its "
-                f"variables nor its lets: {', '.join(known)}",
+                f"variables nor its lets: {', '.join(names)}",
                 asked="work",
                 given=str(q),
-                possible=known,
+                possible=names,
             )
-    given: list[tuple[Node, Node]] = []
-    held: list[tuple[Node, Node]] = []
+    pairs: list[tuple[Node, Node]] = []
+    fixed_slopes: list[tuple[Node, Node]] = []
     for q, force in work.items():
         holds = isinstance(q, frozen)
         pair = scope.lower(q.args[0] if holds else q), scope.lower(force)
-        (held if holds else given).append(pair)
+        (fixed_slopes if holds else pairs).append(pair)
     variables = [scope.nodes[name] for name in variable_names]
-    for node, force in held:
+    for node, force in fixed_slopes:
         slopes = pull_back(g, [(node, g.one)], variables, scope.stages())
         fixed = ((x, g.call("frozen", slopes[x])) for x in variables if x in slopes)
-        given += [(x, g.mul(slope, force)) for x, slope in fixed]
-    return given
+        pairs += [(x, g.mul(slope, force)) for x, slope in fixed]
+    return pairs
 
 
 def _powers(law: PointLaw, scope: LawScope, rates: Sequence[Node]) -> dict[Node, Node]:
@@ -415,10 +415,10 @@ def _powers(law: PointLaw, scope: LawScope, rates: Sequence[Node]) -> dict[Node,
     g = scope.graph
     seeds = [g.symbol(f"force {k}", Dependence.UNKNOWN) for k, _ in enumerate(law.powers)]
     motions = [scope.lower(motion) for motion, _ in law.powers]
-    found = pull_back(g, zip(motions, seeds, strict=True), rates, scope.stages())
-    put = dict(zip(seeds, (scope.lower(force) for _, force in law.powers), strict=True))
-    put |= dict.fromkeys(rates, g.zero)
-    return {x: g.substitute([found[x]], put)[0] for x in rates if x in found}
+    forces = pull_back(g, zip(motions, seeds, strict=True), rates, scope.stages())
+    bindings = dict(zip(seeds, (scope.lower(force) for _, force in law.powers), strict=True))
+    bindings |= dict.fromkeys(rates, g.zero)
+    return {x: g.substitute([forces[x]], bindings)[0] for x in rates if x in forces}
 
 
 def _history(
@@ -471,7 +471,7 @@ def _stages(
     definition = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
     if scope.principal is not None:
         strain = [g.symbol(f"strain {k}", Dependence.UNKNOWN) for k in range(6)]
-        within.principal = Principal(g, scope.principal.given, strain)
+        within.principal = Principal(g, scope.principal.entries, strain)
         definition.update(zip(strain, scope.principal.strain, strict=True))
     definition.update((scope.nodes[name], scope.nodes[name]) for name in variable_names)
     outer = g.mul(factor, _energy(within, law))
@@ -506,21 +506,21 @@ def _outputs(
     """Lower the law's outputs, first the forces that they ask for."""
     g = scope.graph
     outputs = {name: symbolic(e) for name, e in law.outputs.items()}
-    asked = sorted({str(q.args[0]) for e in outputs.values() for q in e.atoms(force_on)})
-    known = [*variable_names, *(s.name for s, _ in law.lets)]
-    for name in asked:
-        if name not in known:
+    needed = sorted({str(q.args[0]) for e in outputs.values() for q in e.atoms(force_on)})
+    names = [*variable_names, *(s.name for s, _ in law.lets)]
+    for name in needed:
+        if name not in names:
             raise CodegenError(
                 f"{law.words}: an output asks for the force on {name}, which is neither a "
-                f"variable nor a let of the law: {', '.join(known)}",
+                f"variable nor a let of the law: {', '.join(names)}",
                 asked="force_on",
                 given=name,
-                possible=known,
+                possible=names,
             )
-    if asked:
-        leaves = {name: g.symbol(f"stage {name}", Dependence.UNKNOWN) for name in asked}
+    if needed:
+        leaves = {name: g.symbol(f"stage {name}", Dependence.UNKNOWN) for name in needed}
         energy = scope.override(leaves).lower(law.energy)
         back = {leaf: scope.resolve(name) for name, leaf in leaves.items()}
         slopes = g.substitute(gradient(g, energy, list(leaves.values())), back)
-        scope.forces.update(zip(asked, slopes, strict=True))
+        scope.forces.update(zip(needed, slopes, strict=True))
     return [(name, scope.lower(e)) for name, e in outputs.items()]

@@ -56,8 +56,8 @@ def _function(op: str) -> Callable[..., Array] | None:
     """Return the function of an operation; None: a constant or a symbol."""
     if op in ("constant", "symbol"):
         return None
-    found: Callable[..., Array] = _ARRAYS.get(op) or getattr(np, op)
-    return found
+    function: Callable[..., Array] = _ARRAYS.get(op) or getattr(np, op)
+    return function
 
 
 class Values:
@@ -97,13 +97,13 @@ class Values:
     def __call__(self, values: Mapping[str, npt.ArrayLike]) -> list[Array]:
         """Return the expressions; `values` are numbers or arrays (n,) by name."""
         g = self._graph
-        found: dict[int, npt.ArrayLike] = {}
+        values_of_nodes: dict[int, npt.ArrayLike] = {}
         with np.errstate(all="ignore"):  # where a law is undefined its value is NaN
             for node, args, function in self._steps:
                 if function is not None:
-                    found[node] = function(*[found[a] for a in args])
+                    values_of_nodes[node] = function(*[values_of_nodes[a] for a in args])
                 elif g.op[node] == "constant":
-                    found[node] = g.value[node]
+                    values_of_nodes[node] = g.value[node]
                 else:
-                    found[node] = values[g.name[node]]
-        return [np.asarray(found[node], dtype=float) for node in self._outputs]
+                    values_of_nodes[node] = values[g.name[node]]
+        return [np.asarray(values_of_nodes[node], dtype=float) for node in self._outputs]

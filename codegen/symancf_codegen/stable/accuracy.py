@@ -72,10 +72,10 @@ def reverse(
 
     def spread(expression: sp.Expr, factor: sp.Expr) -> None:
         for s in sorted(expression.free_symbols, key=str):
-            if s in known:
+            if s in symbols:
                 adjoint[s] = adjoint.get(s, sp.Integer(0)) + factor * derivative(expression, s)
 
-    known = {s for s, _ in lets} | set(variables)
+    symbols = {s for s, _ in lets} | set(variables)
     spread(energy, sp.Integer(1))
     for symbol, expression in reversed(lets):
         if symbol in adjoint:
@@ -103,19 +103,19 @@ def _stretches(
 ) -> tuple[Callable[..., Number], Callable[..., Number]]:
     """Return `functions.log_stretch` and its slope for numbers, by a way to values and axes."""
 
-    def solved(given: Sequence[Number], k: int) -> tuple[Number, Array, Array]:
-        H = np.array(given).reshape(3, 3)
-        values, found = axes((H + H.T + H.T @ H) / 2)  # ascending
-        axis = found[:, 3 - int(k)]
+    def solved(entries: Sequence[Number], k: int) -> tuple[Number, Array, Array]:
+        H = np.array(entries).reshape(3, 3)
+        values, vectors = axes((H + H.T + H.T @ H) / 2)  # ascending
+        axis = vectors[:, 3 - int(k)]
         return values[3 - int(k)], axis, axis + H @ axis
 
-    def value(k: int, *given: Number) -> Number:
-        return log(1 + 2 * solved(given, k)[0]) / 2
+    def value(k: int, *entries: Number) -> Number:
+        return log(1 + 2 * solved(entries, k)[0]) / 2
 
-    def slope(entry: int, k: int, *given: Number) -> Number:
-        e, axis, present = solved(given, k)
-        found: Number = present[int(entry) // 3] * axis[int(entry) % 3] / (1 + 2 * e)
-        return found
+    def slope(entry: int, k: int, *entries: Number) -> Number:
+        e, axis, present = solved(entries, k)
+        derivative: Number = present[int(entry) // 3] * axis[int(entry) % 3] / (1 + 2 * e)
+        return derivative
 
     return value, slope
 
@@ -154,8 +154,8 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
         *(e.free_symbols for e in (*dict(lets).values(), *results))
     )
     inputs = sorted(symbols - {s for s, _ in lets}, key=str)
-    made = numerical(inputs, results, [scope], lets=lets, printer=printer)
-    return lambda values: made(*(values[s.name] for s in inputs))
+    compiled = numerical(inputs, results, [scope], lets=lets, printer=printer)
+    return lambda values: compiled(*(values[s.name] for s in inputs))
 
 
 def variables(law: PointLaw) -> tuple[sp.Symbol, ...]:

@@ -246,7 +246,7 @@ class _Stabiliser(Orders):
 
     def _choose(self, e: sp.Expr) -> _Base | None:
         """Return the one base whose generator can be eliminated in favour of its root."""
-        found: list[_Base] = []
+        bases: list[_Base] = []
         pending: list[sp.Expr] = [e]
         seen: set[sp.Symbol] = set()
         while pending:
@@ -255,13 +255,13 @@ class _Stabiliser(Orders):
                 p = power.args[1]
                 if p.is_Rational and not (p.is_Integer and p > 0) and self.moving(power.args[0]):
                     base = self.base(power.args[0])
-                    if base.generator is not None and base not in found:
-                        found.append(base)
+                    if base.generator is not None and base not in bases:
+                        bases.append(base)
             for s in self.moving(x) - seen:
                 seen.add(s)
                 if s in self.definition and not self.is_generator(s):
                     pending.append(self.definition[s])
-        return found[0] if len(found) == 1 else None
+        return bases[0] if len(bases) == 1 else None
 
     def _collect(self, e: sp.Expr, base: _Base | None, *, deep: bool = False) -> sp.Expr:
         unfolded = self.unfold(e, base, deep)

@@ -97,14 +97,14 @@ class Column:
 
     def _terms(self, jet: int, a: int, b: int) -> list[tuple[int, int]]:
         """Return the (row of M, row of the table) whose products add to T."""
-        found = []
+        rows = []
         for row, other in enumerate(self.jets):
             x, y = 3 * jet + a, 3 * other + b
             key = (min(x, y), max(x, y)) if self.structure.symmetric else (x, y)
             slot = self.segment.slots.get(key)
             if slot is not None:
-                found.append((slot, row))
-        return found
+                rows.append((slot, row))
+        return rows
 
     def text(self, store: str) -> list[str]:
         """Return the loop over these columns; `store` says whether to set K or add to it."""

@@ -80,10 +80,10 @@ def cell_text(name: str, structure: KernelStructure) -> Source:
     laws, size = structure.laws, structure.space.size
     uniform, cell, _ = parameters(laws)
     uses = [use for segment in structure.segments for use in segment.uses]
-    uniform += [name for use in uses for name in use.rule.brought]
+    uniform += [name for use in uses for name in use.rule.own_values]
     rows = _varying(structure)
-    kept = _remembered(uses)
-    memory = tuple(name for name, _ in kept)
+    remembered = _remembered(uses)
+    memory = tuple(name for name, _ in remembered)
     description = Description(
         name=name,
         n=size,
@@ -101,7 +101,7 @@ def cell_text(name: str, structure: KernelStructure) -> Source:
         modes=structure.modes,
         outputs=_outputs(uses),
         memory=memory,
-        totals=tuple(k for k, (_, total) in enumerate(kept) if total),
+        totals=tuple(k for k, (_, total) in enumerate(remembered) if total),
         optional=optional(laws),
     )
     head = [f"element {structure.space.name}: {size} shape functions, {3 * size} unknowns"]
@@ -254,7 +254,7 @@ def _shapes(d: Description) -> list[str]:
         first = len(d.cell) - len(d.memory)
         shapes.append(f"cell, from row {first} on: {len(d.memory)} numbers that points remember")
     if d.outputs:
-        names = "; ".join(f"{law}: {', '.join(found)}" for law, _, found in d.outputs)
+        names = "; ".join(f"{law}: {', '.join(outputs)}" for law, _, outputs in d.outputs)
         shapes.append(f"O: rows of each point of {names}")
     return shapes
 

@@ -114,7 +114,7 @@ def _tables(structure: KernelStructure) -> str:
             parts.append(array(f"point{s}", segment.points))
         for k, use in enumerate(segment.uses):
             parts.append(array(f"weight{s}_{k}", np.asarray(use.rule.weights, dtype=float)))
-            columns = {x: v for x, v in use.rule.columns.items() if x not in use.given}
+            columns = {x: v for x, v in use.rule.columns.items() if x not in use.uniform_slots}
             if use.sections > 1 and columns:
                 parts.append(f"/* {', '.join(columns)} */\n")
                 parts.append(array(f"section{s}_{k}", np.column_stack(list(columns.values()))))

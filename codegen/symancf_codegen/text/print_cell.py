@@ -52,8 +52,8 @@ def cell_function(
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
-    kept = keep(structure, laws)
-    first = before(structure, name, mode, "\n".join(body), kept.arrays, kept.filled)
+    arrays = keep(structure, laws)
+    first = before(structure, name, mode, "\n".join(body), arrays.arrays, arrays.filled)
     lines = [signature(name, mode), "{"]
     lines += unused((*COMMON, *row.inputs), "\n".join([*first, *body]))
     if mode == "tangent" and not tangent:
@@ -91,15 +91,15 @@ class CellValues:
     arrays: dict[str, str] = field(default_factory=dict)
     filled: list[str] = field(default_factory=list)
 
-    def jets(self, segment: Segment, asked: Collection[str]) -> None:
-        """Keep the jets that are `asked` for at all points of a segment."""
+    def jets(self, segment: Segment, wanted: Collection[str]) -> None:
+        """Keep the jets that are `wanted` for at all points of a segment."""
         s = segment.index
         calls = []
         for a, jets, function, source in (
             ("G", segment.reference_jets, reference_jets(segment), "reference"),
             ("g", segment.jets, f"jets{s}", "u"),
         ):
-            if a in asked:
+            if a in wanted:
                 name = f"{a}_{s}"
                 self.arrays[name] = f"v8 {name}[{segment.size}][{3 * len(jets)}]"
                 calls.append(f"{function}(q, (const v8 *){source}, {name}[q]);")
@@ -108,22 +108,22 @@ class CellValues:
 
 def keep(structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]]) -> CellValues:
     """Return what does not change while the unknowns of a cell are solved for."""
-    kept = CellValues()
+    arrays = CellValues()
     for segment, group in zip(structure.segments, laws, strict=True):
         s, count = segment.index, segment.size
         shared = [law for law in group if law.shared]
         functions = [f for law in shared for stage in law.stages() for f in stage]
-        kept.jets(segment, {a for f in functions for a in f.arguments})
+        arrays.jets(segment, {a for f in functions for a in f.arguments})
         for k, (use, law) in enumerate(zip(segment.uses, group, strict=True)):
             if law.shared and law.parameters is not None:
-                kept.arrays[f"P{s}_{k}"] = f"double P{s}_{k}[{law.parameter_rows}]"
-                kept.filled.append(f"{law.parameters.name}(uniform, P{s}_{k});")
+                arrays.arrays[f"P{s}_{k}"] = f"double P{s}_{k}[{law.parameter_rows}]"
+                arrays.filled.append(f"{law.parameters.name}(uniform, P{s}_{k});")
             if law.shared and law.geometry is not None:
                 rows = f"[{count * use.sections}][{law.geometry_rows}]"
-                kept.arrays[f"A{s}_{k}"] = f"v8 A{s}_{k}{rows}"
+                arrays.arrays[f"A{s}_{k}"] = f"v8 A{s}_{k}{rows}"
                 call = _call(structure, law.geometry, use, k, segment)
-                kept.filled += _all_points(count, call)
-    return kept
+                arrays.filled += _all_points(count, call)
+    return arrays
 
 
 def solve_function(
@@ -186,13 +186,13 @@ def _point_arrays(
     rates = f"(const v8 *)reference + {3 * structure.space.size}"
     arrays: list[str] = []
     filled: list[str] = []
-    for array, asked, count, function, source in (
+    for array, wanted, count, function, source in (
         ("G", own, len(segment.reference_jets), reference_jets(segment), "(const v8 *)reference"),
         ("V", arguments, len(segment.jets), jets, rates),
         ("g", own, len(segment.jets), jets, "(const v8 *)u"),
         ("h", arguments, len(segment.jets), jets, "(const v8 *)v"),
     ):
-        if array in asked:
+        if array in wanted:
             arrays.append(f"v8 {array}[{size}][{3 * count}];")
             filled.append(f"{function}(q, {source}, {array}[p]);")
     return arrays, filled
@@ -273,17 +273,17 @@ def _functions(law: LawFunctions, mode: str) -> list[PointFunction]:
 def _section(use: LawUse, table: str) -> dict[str, str]:
     """Return the C of weight and section symbols at the section point s."""
     single = use.sections == 1
-    found = {}
+    texts = {}
     for column, values in use.rule.columns.items():
-        if column in use.given:
-            slot = use.given[column]
-            found[column] = f"uniform[{slot}]" if single else f"uniform[{slot} + s]"
+        if column in use.uniform_slots:
+            slot = use.uniform_slots[column]
+            texts[column] = f"uniform[{slot}]" if single else f"uniform[{slot} + s]"
         elif single:
-            found[column] = repr(float(values[0]))
+            texts[column] = repr(float(values[0]))
         else:
-            tabulated = [x for x in use.rule.columns if x not in use.given]
-            found[column] = f"{table}[s][{tabulated.index(column)}]"
-    return found
+            tabulated = [x for x in use.rule.columns if x not in use.uniform_slots]
+            texts[column] = f"{table}[s][{tabulated.index(column)}]"
+    return texts
 
 
 def _all_points(count: int, statements: Sequence[str]) -> list[str]:

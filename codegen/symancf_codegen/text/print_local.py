@@ -35,10 +35,10 @@ def local_loads(results: Results, rows: Sequence[int], size: int) -> dict[str, s
     local, name = results.local, results.graph.name
     if local is None:
         return {}
-    found = {name[x]: f"X[{8 * row} + l]" for x, row in zip(local.unknowns, rows, strict=True)}
+    loads = {name[x]: f"X[{8 * row} + l]" for x, row in zip(local.unknowns, rows, strict=True)}
     places = [size + size * r + c for r in rows for c in rows]
     pairs = zip(local.inverse, places, strict=True)
-    return found | {name[x]: f"X[{8 * place} + l]" for x, place in pairs}
+    return loads | {name[x]: f"X[{8 * place} + l]" for x, place in pairs}
 
 
 def start_section(local: LocalResults, rows: Sequence[int]) -> LoopSection:
@@ -131,7 +131,7 @@ def solve_functions(
     results: Results,
     rows: Sequence[int],
     printer: Printer,
-    given: Mapping[Node, str],
+    inputs: Mapping[Node, str],
     size: int = 0,
 ) -> list[PointFunction]:
     """Return what solves for unknowns; of a point, the last function is to be called there.
@@ -147,7 +147,7 @@ def solve_functions(
         f"{name}_start_at_point",
         f"{title}: start",
         [start_section(local, rows)],
-        {} if local.shared else given,
+        {} if local.shared else inputs,
     )
     if local.shared:
         sums = [
@@ -155,7 +155,7 @@ def solve_functions(
                 f"{name}_{word}_at_point",
                 f"{title}: {word}",
                 [sum_section(results, rows, size, slopes, first=word == "first")],
-                given,
+                inputs,
             )
             for word, slopes in (("first", True), ("equations", False), ("slopes", True))
         ]
@@ -168,7 +168,7 @@ def solve_functions(
         f"{name}_local_at_point",
         f"{title}: equations",
         [step_section(local, rows, size)],
-        given,
+        inputs,
     )
     names = [a for a in dict.fromkeys((*start.arguments, *step.arguments)) if a not in ("X", "E")]
     plain = [printer.plain(s) for s in printer.scalars]
@@ -190,23 +190,23 @@ def solve_in_cell(
     name: str,
     structure: KernelStructure,
     start: Sequence[PointFunction],
-    kept: Mapping[str, str],
+    arrays: Mapping[str, str],
     own: Mapping[str, str],
     loops: Mapping[str, Sequence[str]],
 ) -> str:
     """Return the function that solves for the unknowns of a cell.
 
-    `kept` : declarations by name of the arrays that it is given; `own` : of those that it has;
+    `arrays` : declarations by name of the arrays that it is given; `own` : of those that it has;
     `loops` : what sums the equations, see `SOLVE`.
     """
     size = len(structure.shared)
     head = f"static void {name}_solve("
-    declared = ["const double *uniform", "const double *cell", *kept.values()]
+    declared = ["const double *uniform", "const double *cell", *arrays.values()]
     pieces = [", ".join(declared), "double enough, double *X, double *bad)"]
     lines = ["/* unknowns of the cell: Newton's method */", f"{head}{pieces[0]},"]
     lines += [f"{' ' * len(head)}{pieces[1]}", "{"]
     body = [*(x for loop in loops.values() for x in loop), *(f"{f.arguments}" for f in start)]
-    lines += unused(("uniform", "cell", *kept), "\n".join(body))
+    lines += unused(("uniform", "cell", *arrays), "\n".join(body))
     lines += [f"    {x};" for x in own.values()]
     rows = 2 * size + size * (size + 1) // 2 + 1
     lines += [f"    double E[{8 * rows}] __attribute__((aligned(64)));"]
@@ -239,24 +239,24 @@ def before(
     name: str,
     mode: str,
     body: str,
-    kept: Mapping[str, str],
+    arrays: Mapping[str, str],
     filled: Sequence[str],
 ) -> list[str]:
     """Return what a function does first to know the cell's unknowns, if its body asks for them.
 
-    `kept` : declarations of arrays by name, which are `filled` before.
+    `arrays` : declarations of arrays by name, which are `filled` before.
     """
     size = len(structure.shared)
     solves = size and (columns(mode) or re.search(r"\bX\b", body))
-    if not solves and not any(re.search(rf"\b{a}\b", body) for a in kept):
+    if not solves and not any(re.search(rf"\b{a}\b", body) for a in arrays):
         return []
-    lines = [*(f"    {x};" for x in kept.values()), *(f"    {x}" for x in filled)]
+    lines = [*(f"    {x};" for x in arrays.values()), *(f"    {x}" for x in filled)]
     if not solves:
         return lines
     lines.append(f"    double X[{8 * (size + size * size)}] __attribute__((aligned(64)));")
     enough = "LINEAR" if columns(mode) or mode == "energy" else "ROUND_OFF"
-    given = ", ".join(["uniform", "cell", *kept, f"SYMANCF_{enough}", "X"])
-    lines.append(f"    {name}_solve({given}, (double *)&bad);")
+    arguments = ", ".join(["uniform", "cell", *arrays, f"SYMANCF_{enough}", "X"])
+    lines.append(f"    {name}_solve({arguments}, (double *)&bad);")
     return [*lines, *_column_arrays(structure, mode)] if columns(mode) else lines
 
 
@@ -293,12 +293,12 @@ def after(structure: KernelStructure, mode: str) -> list[str]:
         lines.append(f"    contract_residual({', '.join([*arrays, f'C[{k}]'])});")
     lines.append(f"    symancf_cell_invert({size}, (const double *)E, (double *)Y);")
     lines.append(f"    symancf_finite({size * size}, Y, &bad);")
-    given = "(const double *)C, (const double *)Y"
+    arguments = "(const double *)C, (const double *)Y"
     if mode == "tangent":
         full = int(not structure.symmetric)
         lines.append(f"    symancf_finite({size * 3 * n}, C[0], &bad);")
-        lines.append(f"    symancf_condense({n}, {full}, {size}, {given}, K);")
+        lines.append(f"    symancf_condense({n}, {full}, {size}, {arguments}, K);")
     rates = "(const double *)" + ("E" if mode == "tangent" else "D")
     target = MODES[mode].result("vector")
-    lines.append(f"    symancf_follow({3 * n}, {size}, {given}, {rates}, {target});")
+    lines.append(f"    symancf_follow({3 * n}, {size}, {arguments}, {rates}, {target});")
     return lines

@@ -103,11 +103,11 @@ def law_functions(
     printer = Printer(results, loads, [WEIGHT, *use.coordinates, *through])
     modes = _mode_sections(use, segment, shared)
     domain = domain_section(results.graph, results.domain)
-    found, entries = bool(results.principal[0]), principal_section(results)
+    has_principal, entries = bool(results.principal[0]), principal_section(results)
     others = [*domain, *_equations(use, unknowns), entries]
     once, cut, factors = _cuts(use, modes, others)
     constants = {node: f"P[{k}]" for k, node in enumerate(once)}
-    given = constants | _loaded("A", cut)
+    inputs = constants | _loaded("A", cut)
     result = LawFunctions(None, len(once), None, len(cut), {}, {}, shared=use.law.shared)
     if once:
         title = f"parameters of {use.name}, for all points"
@@ -119,19 +119,19 @@ def law_functions(
             [LoopSection("geometry table", _stored("A", cut))],
             constants,
         )
-    if found:
-        result.principal = principal_function(use.name, entries, printer, given)
+    if has_principal:
+        result.principal = principal_function(use.name, entries, printer, inputs)
     if results.local is not None:
         names = use.name, use.name
-        result.solve = solve_functions(*names, results, use.rows, printer, given, unknowns)
+        result.solve = solve_functions(*names, results, use.rows, printer, inputs, unknowns)
     for mode, sections in modes.items():
         printed = _ModePrinter(
             f"{use.name}_{mode}", f"{mode} of {use.name} at one point", printer, domain
         )
         if factors[mode]:
-            functions = printed.after_factors(sections, factors[mode], given)
+            functions = printed.after_factors(sections, factors[mode], inputs)
         else:
-            loaded = given if found or use.law.shared else constants
+            loaded = inputs if has_principal or use.law.shared else constants
             functions = printed.functions(sections, loaded)
         result.modes[mode], result.factor_rows[mode] = functions, printed.rows
     return result
@@ -151,7 +151,7 @@ class _ModePrinter:
     rows: int = 0
 
     def functions(
-        self, sections: list[LoopSection], given: Mapping[Node, str]
+        self, sections: list[LoopSection], inputs: Mapping[Node, str]
     ) -> list[PointFunction]:
         """Return the function of some sections; of a long one the coupling apart."""
         graph = self.printer.results.graph
@@ -160,37 +160,37 @@ class _ModePrinter:
             return []
         coupled = [s for s in sections if s.title == COUPLING]
         if not coupled or not long(graph, _nodes(sections)):
-            return [self._function("", self.title, sections, given)]
+            return [self._function("", self.title, sections, inputs)]
         sections = [s for s in sections if s.title != COUPLING]
-        known = set(graph.reach(_nodes(sections)))
-        kept = value_cut(graph, _nodes(coupled), known.__contains__, given)
-        self.rows = len(kept)
-        sections.append(LoopSection("values for what follows", _stored("S", kept)))
+        reached = set(graph.reach(_nodes(sections)))
+        stored_nodes = value_cut(graph, _nodes(coupled), reached.__contains__, inputs)
+        self.rows = len(stored_nodes)
+        sections.append(LoopSection("values for what follows", _stored("S", stored_nodes)))
         return [
-            self._function("", self.title, sections, given),
+            self._function("", self.title, sections, inputs),
             self._function(
                 "_coupling",
                 f"coupling in the {self.title}",
                 coupled,
-                {**given, **_loaded("S", kept)},
+                {**inputs, **_loaded("S", stored_nodes)},
             ),
         ]
 
     def after_factors(
-        self, sections: list[LoopSection], factors: list[Node], given: Mapping[Node, str]
+        self, sections: list[LoopSection], factors: list[Node], inputs: Mapping[Node, str]
     ) -> list[PointFunction]:
         """Return the function that stores the results of slow operations, and that of the rest."""
         self.rows = len(factors)
         first = [*self.domain, LoopSection("factors", _stored("S", factors))]
         return [
-            self._function("_factors", f"{self.title}: slow operations", first, given),
-            self._function("", self.title, sections, {**given, **_loaded("S", factors)}),
+            self._function("_factors", f"{self.title}: slow operations", first, inputs),
+            self._function("", self.title, sections, {**inputs, **_loaded("S", factors)}),
         ]
 
     def _function(
-        self, suffix: str, title: str, sections: Sequence[LoopSection], given: Mapping[Node, str]
+        self, suffix: str, title: str, sections: Sequence[LoopSection], inputs: Mapping[Node, str]
     ) -> PointFunction:
-        return self.printer.function(f"{self.name}{suffix}_at_point", title, sections, given)
+        return self.printer.function(f"{self.name}{suffix}_at_point", title, sections, inputs)
 
 
 def _loads(
@@ -323,11 +323,11 @@ def principal_section(results: Results) -> LoopSection:
 
 
 def principal_function(
-    name: str, entries: LoopSection, printer: Printer, given: Mapping[Node, str]
+    name: str, entries: LoopSection, printer: Printer, loaded: Mapping[Node, str]
 ) -> PointFunction:
     """Return the function that finds eigenvalues and axes at a point, to be called first."""
     title = f"matrix of the principal values of {name} at one point"
-    first = printer.function(f"{name}_matrix_at_point", title, [entries], given)
+    first = printer.function(f"{name}_matrix_at_point", title, [entries], loaded)
     own = f"{name}_principal_at_point"
     plain = [printer.plain(s) for s in printer.scalars]
     inputs = [a for a in first.arguments if a != "Q"]

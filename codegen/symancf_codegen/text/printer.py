@@ -56,21 +56,21 @@ class Printer:
         return "weight" if scalar == WEIGHT else identifier(scalar)
 
     def function(
-        self, name: str, title: str, sections: Sequence[LoopSection], given: Mapping[Node, str]
+        self, name: str, title: str, sections: Sequence[LoopSection], loaded: Mapping[Node, str]
     ) -> PointFunction:
         """Return the function `name` that stores the outputs of `sections`.
 
-        `given` are nodes that an earlier function has stored, with the C to load them.
+        `loaded` are nodes that an earlier function has stored, with the C to load them.
         """
         graph = self.results.graph
         names = {s: self.plain(s) for s in self.scalars}
         loads = {**self.loads, **names}
-        program = schedule(graph, sections, self.results.named, loads, given)
-        used = used_symbols(graph, [o.node for s in sections for o in s.outputs], given)
+        program = schedule(graph, sections, self.results.names_of, loads, loaded)
+        used = used_symbols(graph, [o.node for s in sections for o in s.outputs], loaded)
         body = "\n".join(line for _, lines in program.body for line in lines)
-        whole = "\n".join([*program.before, body])
+        text = "\n".join([*program.before, body])
         results = [a for a in ("A", "S", *ARRAYS_OUT) if _stores(body, a)]
-        inputs = [a for a in ARRAYS_IN if a not in results and _loads(whole, a)]
+        inputs = [a for a in ARRAYS_IN if a not in results and _loads(text, a)]
         scalars = [names[s] for s in self.scalars if s in used]
         declared = _declared(inputs, scalars, results)
         lines = [f"/* {title} */", *declaration(name, declared), "{"]

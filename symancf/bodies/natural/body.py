@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from symancf_codegen.declare import PointLaw
 
-    from ...assembly.piece import Piece, Role
+    from ...assembly.form import Form, Role
     from ...assembly.protocol import SupportBinding
     from ...terms.constraint import ConstraintBinding
     from ...values.motion import Displacement, Gradient
@@ -97,7 +97,7 @@ class RigidBody(OneNode):
         name: str | None = None,
         shape: shapes.BodyShape | None = None,
     ) -> None:
-        self.named = name is not None
+        self.has_name = name is not None
         self.name = "rigid body" if name is None else text("RigidBody(name=...)", name)
         what = f"rigid body {self.name!r}"
         self.origin = vector3(f"{what}: position", position)
@@ -287,16 +287,16 @@ class RigidBody(OneNode):
 
     # ---- what supports ask ----------------------------------------------------------------------
     def _motion(
-        self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
+        self, name: str, dofs: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
         """Return the motion of the frame: displacement of its origin, and R - 1 as gradient."""
-        if gradient is not None and len(held) < self._size:
-            names = " and ".join(self._dofs[a] for a in held)
+        if gradient is not None and len(dofs) < self._size:
+            names = " and ".join(self._dofs[a] for a in dofs)
             raise ParameterError(
                 f"{name}: gradient= prescribes the rotation of a body, which dofs={names} leaves "
                 "free",
                 asked="gradient",
-                given=[self._dofs[a] for a in held],
+                given=[self._dofs[a] for a in dofs],
             )
         return Motion(name, displacement, gradient, rotation=True)
 
@@ -365,15 +365,15 @@ class RigidBinding(NodeBinding):
             natural = self.body._natural(self.body.origin, self.body.frame)
             configuration.reference[self.here(configuration)] = natural
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the constraints of rigidity."""
-        return self.rigidity.pieces(configuration)
+        return self.rigidity.forms(configuration)
 
     def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of multipliers of conditions that only supports can fulfil."""
         return self.rigidity.idle(configuration)
 
-    def _own_piece(
+    def _own_form(
         self,
         configuration: Configuration,
         what: str,
@@ -381,14 +381,14 @@ class RigidBinding(NodeBinding):
         role: Role,
         uniform: Mapping[str, Value],
         rates: bool = False,
-    ) -> Piece:
+    ) -> Form:
         """Return a kernel on r_i and the axes, combinations of the coordinates of the node."""
         entities = self.rigidity.entities
-        asked = [(0, "value"), *((0, axis) for axis in AXES)]
-        jets = entities.jets(configuration, asked, asked if rates else ())
+        own_jets = [(0, "value"), *((0, axis) for axis in AXES)]
+        jets = entities.jets(configuration, own_jets, own_jets if rates else ())
         kernel = jit.points(law, configuration.comm)
         values = {name: np.array([value]) for name, value in self.values.items()}
-        return entities.piece(f"{what}:{self.name}", kernel, role, uniform, values, jets)
+        return entities.form(f"{what}:{self.name}", kernel, role, uniform, values, jets)
 
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` and `spin` into a local vector."""
@@ -419,7 +419,7 @@ class RigidPoint(End):
         self, body: RigidBody, points: npt.ArrayLike | End, frame: npt.ArrayLike | None = None
     ) -> None:
         self.body = body
-        self.given = points if isinstance(points, End) else None
+        self.source = points if isinstance(points, End) else None
         if not isinstance(points, End):
             self.local = points_of(f"rigid body {body.name!r}", points)
             self.X: Array = body.origin + self.local @ body.frame.T
@@ -442,13 +442,13 @@ class RigidPoint(End):
     def _find(self, layout: Layout) -> Resolved:
         """Find the points in the frame of the body (collective)."""
         layout.require_member(self.body, f"a term's end {self}")
-        given = None if self.given is None else self.given.resolve(layout)
-        X, local = (self.X, self.local) if given is None else (given.X, None)
+        points = None if self.source is None else self.source.resolve(layout)
+        X, local = (self.X, self.local) if points is None else (points.X, None)
         if local is None:
             local = (X - self.body.origin) @ self.body.frame
             X = self.body.origin + local @ self.body.frame.T
         vertices = np.full((len(X), 1), layout.binding(self.body).vertex, dtype=np.int64)
-        return Resolved(X, vertices, local, given=given, starts=given and given.starts)
+        return Resolved(X, vertices, local, source=points, starts=points and points.starts)
 
     def attached(self, places: Resolved) -> tuple[RigidBody, Array]:
         """Return the body, and the points (k, 3) from its origin."""
@@ -461,9 +461,9 @@ class RigidPoint(End):
         if jet == "value":
             c = places.within
         elif jet.startswith("along"):
-            assert self.given is not None
-            assert places.given is not None
-            directions = self.given.directions(configuration, places.given)
+            assert self.source is not None
+            assert places.source is not None
+            directions = self.source.directions(configuration, places.source)
             c = directions[:, int(jet.removeprefix("along"))] @ self.body.frame
         else:
             axis = self.body.frame.T @ self.reference_frame[:, int(jet.removeprefix("axis"))]
@@ -476,8 +476,8 @@ class RigidPoint(End):
         return vector_rows(offsets, values)
 
     def __str__(self) -> str:
-        if self.given is not None:
-            return f"{self.given} on {self.body.name!r}"
+        if self.source is not None:
+            return f"{self.source} on {self.body.name!r}"
         x = self.local[0]
         at = (
             f"({x[0]:g}, {x[1]:g}, {x[2]:g})"

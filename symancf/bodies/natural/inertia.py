@@ -43,9 +43,9 @@ class Inertia:
 
     def values(self) -> dict[str, float]:
         """Return the parameters of `kinetic_law`."""
-        named = {"m": self.mass} | {f"S{k + 1}": self.first[k] for k in range(3)}
-        named |= {f"P{k + 1}{l + 1}": self.second[k, l] for k, l in PAIRS}
-        return {name: float(value) for name, value in named.items()}
+        values = {"m": self.mass} | {f"S{k + 1}": self.first[k] for k in range(3)}
+        values |= {f"P{k + 1}{l + 1}": self.second[k, l] for k, l in PAIRS}
+        return {name: float(value) for name, value in values.items()}
 
 
 def inertia_of(what: str, mass: float, centre: npt.ArrayLike, J: npt.ArrayLike | None) -> Inertia:

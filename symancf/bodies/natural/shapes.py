@@ -78,15 +78,15 @@ def sphere(radius: float) -> BodyShape:
 def equivalent(inertia: Inertia | None, length: float) -> BodyShape:
     """Return the box with the mass moments of a body; a small cube where it has no mass."""
     if inertia is None:
-        made = box(np.full(3, length / 4.0))
-        return BodyShape(made.points, made.cells)
+        shape = box(np.full(3, length / 4.0))
+        return BodyShape(shape.points, shape.cells)
     c = inertia.centre
     P = inertia.second / inertia.mass - np.outer(c, c)
     squares, axes = np.linalg.eigh(P)
     half = np.sqrt(3.0 * np.maximum(squares, 0.0))
     thin = 0.02 * max(float(half.max()), 0.5 * length)
-    made = box(np.maximum(half, thin))
-    return BodyShape(made.points @ axes.T + c, made.cells)
+    shape = box(np.maximum(half, thin))
+    return BodyShape(shape.points @ axes.T + c, shape.cells)
 
 
 def size_of(what: str, given: npt.ArrayLike, count: int, kind: str = "length") -> Array:

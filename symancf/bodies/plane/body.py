@@ -27,7 +27,7 @@ from ..node import NodeBinding, OneNode, motion_of_each
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from ...assembly.protocol import SupportBinding
     from ...values.motion import Displacement, Gradient, Motion
     from ...values.parameter import Value
@@ -124,17 +124,17 @@ class PlanarBody(OneNode):
         velocity: npt.ArrayLike = (0.0, 0.0),
         spin: float = 0.0,
     ) -> None:
-        given = reals(position).ravel()
-        self.named = name is not None
+        place = reals(position).ravel()
+        self.has_name = name is not None
         self.name = name_or(name, "planar body")
-        if given.size not in (2, 3):
+        if place.size not in (2, 3):
             raise ParameterError(
                 f"planar body {self.name!r}: position is {label(position)}: give three finite "
                 "numbers (x, y, theta)",
                 asked="position",
                 given=position,
             )
-        self._reference: Array = np.append(given, np.zeros(3 - given.size))
+        self._reference: Array = np.append(place, np.zeros(3 - place.size))
         self.mass, self.inertia_about_centre = self._mass(mass, inertia)
         what = f"planar body {self.name!r}"
         self.centre = _pair(f"{what}: centre", centre)
@@ -200,25 +200,25 @@ class PlanarBody(OneNode):
 
     # ---- what supports ask ----------------------------------------------------------------------
     def _motion(
-        self, name: str, held: Sequence[int], displacement: Displacement, gradient: Gradient
+        self, name: str, dofs: Sequence[int], displacement: Displacement, gradient: Gradient
     ) -> Motion:
-        """Return the motion (ux, uy, phi) of the frame: one value for each coordinate held."""
+        """Return the motion (ux, uy, phi) of the frame: one value for each of `dofs`."""
         if gradient is not None:
             raise ParameterError(
                 f"{name}: a planar body has no slopes for gradient=",
                 asked="gradient",
                 given=gradient,
             )
-        if self.centre.any() and held not in ([2], [0, 1, 2]):
+        if self.centre.any() and dofs not in ([2], [0, 1, 2]):
             raise ParameterError(
                 f"{name}: the node of {self.name!r} is at its centre of mass, away from its "
                 "origin: fix all of it, or theta, or use sa.joints.revolute or sa.Constraint at a "
                 "point of it",
                 asked="dofs",
-                given=[COORDINATES[a] for a in held],
+                given=[COORDINATES[a] for a in dofs],
                 possible=("theta", "all"),
             )
-        return motion_of_each(name, held, COORDINATES, displacement)
+        return motion_of_each(name, dofs, COORDINATES, displacement)
 
     def _moved(self, u: Array, G: Array) -> Array:
         """Return (times, 3): (ux, uy, phi) of the node when those of the frame are u (times, 3)."""
@@ -268,7 +268,7 @@ class PlanarBinding(NodeBinding):
             [*configuration.points[local[0], :2], self.body._reference[2]] if len(local) else []
         )
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """A rigid body has no strain energy."""
         return []
 
@@ -295,12 +295,12 @@ class PlanarPoint(End):
         frame: npt.ArrayLike | None = None,
     ) -> None:
         self.body = body
-        self.given = point if isinstance(point, End) else None
+        self.source = point if isinstance(point, End) else None
         if not isinstance(point, End):
             what = f"a point of planar body {body.name!r}"
-            given = _pair(what, point, "coordinates in the frame of the body")
-            self.local = given
-            arm = rotation(body._reference[2]) @ given
+            place = _pair(what, point, "coordinates in the frame of the body")
+            self.local = place
+            arm = rotation(body._reference[2]) @ place
             self.arm: Array = arm + body._offset  # from the node, directions of the reference
             self.X: Array = np.append(body._reference[:2] + arm, 0.0)[None]
         axes = frame_of(f"planar body {body.name!r}", frame)
@@ -341,20 +341,20 @@ class PlanarPoint(End):
         """Find the vertex and the arm from it."""
         layout.require_member(self.body, f"a term's end {self}")
         vertices = np.array([[layout.binding(self.body).vertex]], dtype=np.int64)
-        if self.given is None:
+        if self.source is None:
             return Resolved(self.X, vertices, np.append(self.arm, 0.0)[None])
-        given = self.given.resolve(layout)
-        if given.total != 1:
+        points = self.source.resolve(layout)
+        if points.total != 1:
             raise ConstraintError(
-                f"{self}: {given.total} places: give one",
+                f"{self}: {points.total} places: give one",
                 asked="places",
-                given=given.total,
+                given=points.total,
                 possible=(1,),
             )
-        given = given.everywhere(layout.comm)
-        arm = given.X[0, :2] - self.body._reference[:2]
+        points = points.everywhere(layout.comm)
+        arm = points.X[0, :2] - self.body._reference[:2]
         X = np.append(self.body._reference[:2] + arm, 0.0)[None]
-        return Resolved(X, vertices, np.append(arm + self.body._offset, 0.0)[None], given=given)
+        return Resolved(X, vertices, np.append(arm + self.body._offset, 0.0)[None], source=points)
 
     def attached(self, places: Resolved) -> tuple[PlanarBody, Array]:
         """Return the body, and the point (1, 2) from its origin."""
@@ -392,8 +392,8 @@ class PlanarPoint(End):
         return self.resolve(configuration.layout).within[0, :2]
 
     def __str__(self) -> str:
-        if self.given is not None:
-            return f"{self.given} on {self.body.name!r}"
+        if self.source is not None:
+            return f"{self.source} on {self.body.name!r}"
         return f"({self.local[0]:g}, {self.local[1]:g}) of {self.body.name!r}"
 
 

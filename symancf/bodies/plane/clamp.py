@@ -65,8 +65,8 @@ class PlanarClamp(Constraint):
         origin = np.zeros(3)
         if isinstance(self.body, PlanarBody):
             origin[:2] = self.body.position(system)[:2]
-        found = self.reaction(system)
-        return np.append(found.force[:2], found.moment_about(origin)[2])
+        reaction = self.reaction(system)
+        return np.append(reaction.force[:2], reaction.moment_about(origin)[2])
 
     @in_system
     def ground_wrench(self, system: Configuration) -> Array | None:

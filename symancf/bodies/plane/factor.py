@@ -79,12 +79,12 @@ class Factor(End):
         self._entry(system, value)
 
     def _entry(self, configuration: Configuration, value: float | None) -> Array:
-        found = configuration.layout.places.get(self)
-        if found is None:
+        place = configuration.layout.places.get(self)
+        if place is None:
             raise ParameterError(
                 f"{self} multiplies no load of this system", asked="factor", given=self.name
             )
-        local = configuration.topology.find(found.vertices[0])
+        local = configuration.topology.find(place.vertices[0])
         entry = np.zeros(1)
         if len(local):
             at = configuration.numbering.offset[local[0], configuration.numbering.block(FACTOR)]
@@ -126,13 +126,13 @@ class DisplacementControl(VirtualWork):
         if displacement is None:
             frame = [*place.X[0, :2], place.body._reference[2]]
             start = float(frame[COORDINATES.index(coordinate)])
-        given = position if displacement is None else displacement
+        value = position if displacement is None else displacement
         super().__init__(
             EQUATIONS[coordinate],
             place,
             release,
             name=name,
-            target=lambda t: evaluate(self.name, given, t) - start,
+            target=lambda t: evaluate(self.name, value, t) - start,
         )
         self.factor = release
 
@@ -204,7 +204,7 @@ def displacement_control(
     return DisplacementControl(place, coordinate, position, displacement, release, name)
 
 
-def prescribe(*arguments: Any, **given: Any) -> DisplacementControl:
+def prescribe(*arguments: Any, **options: Any) -> DisplacementControl:
     """Return `displacement_control`, by its former name."""
     advise("prescribe(..., release=...)", "displacement_control(..., release=...)")
-    return displacement_control(*arguments, **given)
+    return displacement_control(*arguments, **options)

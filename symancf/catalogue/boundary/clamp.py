@@ -63,11 +63,11 @@ class SlopeClamp:
 
     def orient(self, here: NodesHere | MiddlesHere) -> None:
         """Find what is held here, and which components no coordinate is along (collective)."""
-        n, found = here.normal, here.slopes()
-        self.slopes, self.axes = found, np.zeros((len(n), 3), dtype=bool)
+        n, slopes = here.normal, here.slopes()
+        self.slopes, self.axes = slopes, np.zeros((len(n), 3), dtype=bool)
         if self.condition is None:
             return
-        rest = found.normals
+        rest = slopes.normals
         if not self.motion.turns:
             F = np.eye(3) + self.motion.G(np.zeros((1, 3)), 0.0)[0]
             if self.element.dimension == 1 and not self.element.oriented:
@@ -75,24 +75,24 @@ class SlopeClamp:
             else:
                 directions = unit(n @ np.linalg.inv(F))[:, None]
             self.axes, rest = split(directions)
-            self.axes &= found.partly.any(axis=(1, 2))[:, None]
-            rest = np.broadcast_to(rest, found.normals.shape)
-        self.place.take(here.number, found.partly, rest)
+            self.axes &= slopes.partly.any(axis=(1, 2))[:, None]
+            rest = np.broadcast_to(rest, slopes.normals.shape)
+        self.place.take(here.number, slopes.partly, rest)
 
     def frames(self, frames: Array) -> Mask:
         """Write the directions that slopes need (n, s, 3) over present ones; tell where."""
-        whole, s = self.slopes.whole, frames.shape[1]
-        rank = whole.any(axis=2).sum(axis=1)
+        full, s = self.slopes.full, frames.shape[1]
+        rank = full.any(axis=2).sum(axis=1)
         one, two = ((rank == r) & (r < s) for r in (1, 2))
-        frames[one, 0], frames[one, 1:2] = whole[one, 0], self.slopes.partly[one, :1]
+        frames[one, 0], frames[one, 1:2] = full[one, 0], self.slopes.partly[one, :1]
         if s >= 3:
-            frames[one, :2], frames[one, 2] = perpendicular(whole[one, 0]), whole[one, 0]
-            frames[two, 0], frames[two, 2] = whole[two, 1], whole[two, 0]
-            frames[two, 1] = np.cross(whole[two, 0], whole[two, 1])
+            frames[one, :2], frames[one, 2] = perpendicular(full[one, 0]), full[one, 0]
+            frames[two, 0], frames[two, 2] = full[two, 1], full[two, 0]
+            frames[two, 1] = np.cross(full[two, 0], full[two, 1])
         return np.asarray(one | two)
 
     def mask(self, basis: Array) -> Mask:
         """Return which components of slopes along `basis` are held by elimination (n, s, 3)."""
-        part = np.abs(np.einsum("nka,nma->nkm", basis, self.slopes.whole))
+        part = np.abs(np.einsum("nka,nma->nkm", basis, self.slopes.full))
         full = (part > ALIGNED).any(axis=2)[:, :, None]
         return np.asarray(full | self.axes[:, None, :])

@@ -158,18 +158,18 @@ def planar(body: Body, normal: str = "z", name: str | None = None) -> Support:
     >>> sa.planar(cord)
     planar:body: holds z and what slopes have across the plane
     """
-    given: object = body
-    if not isinstance(given, Body):
+    argument: object = body
+    if not isinstance(argument, Body):
         raise ConstraintError(
-            f"planar keeps a body of cells in a plane, sa.planar(body); given {given}",
+            f"planar keeps a body of cells in a plane, sa.planar(body); given {argument}",
             asked="body",
-            given=given,
+            given=argument,
         )
     place = Nodes(body, body.region)
     return Mirror(name_or(name, f"planar:{body.name}"), place, normal, True)
 
 
-def _name(kind: str, place: Nodes | PointsOnBody, given: str | None) -> str:
+def _name(kind: str, place: Nodes | PointsOnBody, name: str | None) -> str:
     """Return the name of a support of nodes.
 
     Raises
@@ -185,4 +185,4 @@ def _name(kind: str, place: Nodes | PointsOnBody, given: str | None) -> str:
             given=str(place),
         )
     where = place.region.name if isinstance(place, Nodes) else "point"
-    return name_or(given, f"{kind}:{place.body.name}.{where}")
+    return name_or(name, f"{kind}:{place.body.name}.{where}")

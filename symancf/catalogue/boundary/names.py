@@ -45,8 +45,8 @@ def chosen(name: str, element: Element, dofs: str | Sequence[str]) -> list[str]:
         write.
     """
     names = slope_names(element)
-    asked = [dofs] if isinstance(dofs, str) else dofs
-    for dof in asked if isinstance(asked, list | tuple) else ():
+    wanted = [dofs] if isinstance(dofs, str) else dofs
+    for dof in wanted if isinstance(wanted, list | tuple) else ():
         head, _, axis = str(dof).partition(".")
         if head in ("slope_xi", "slope_eta") and names:
             end = f".{axis}" if axis else ""
@@ -73,14 +73,14 @@ def chosen(name: str, element: Element, dofs: str | Sequence[str]) -> list[str]:
     )
 
 
-def parts_of(element: Element, asked: set[str]) -> dict[str, list[int]]:
+def parts_of(element: Element, names: set[str]) -> dict[str, list[int]]:
     """Return the components that are held of each slope that is named."""
-    found = {}
+    by_slope = {}
     for slope in slope_names(element):
-        held = [a for a in range(3) if {slope, f"{slope}.{AXES[a]}"} & asked]
-        if held:
-            found[slope] = held
-    return found
+        components = [a for a in range(3) if {slope, f"{slope}.{AXES[a]}"} & names]
+        if components:
+            by_slope[slope] = components
+    return by_slope
 
 
 def clamp_in_words(element: Element, dim: int) -> str:
@@ -128,10 +128,10 @@ def _at_nodes(who: str, element: Element, name: str, here: NodesHere, basis: Arr
         across = np.cross(here.normal, here.along)
         wanted = {"along": here.along, "across": across, "normal": here.normal}[name[6:]]
     cosine = np.abs(np.einsum("nka,na->nk", basis, wanted))
-    found = cosine.argmax(axis=1)
-    lost = cosine.max(axis=1, initial=0.0) < 1.0 - ALIGNED
-    if lost.any():
-        at = int(np.argmax(lost))
+    number = cosine.argmax(axis=1)
+    oblique = cosine.max(axis=1, initial=0.0) < 1.0 - ALIGNED
+    if oblique.any():
+        at = int(np.argmax(oblique))
         x = here.X[at]
         why = (
             "no single edge of the region goes through or ends there"
@@ -143,7 +143,7 @@ def _at_nodes(who: str, element: Element, name: str, here: NodesHere, basis: Arr
             asked="dofs",
             given=name,
         )
-    return np.asarray(found)
+    return np.asarray(number)
 
 
 def _across_edges(who: str, name: str, here: MiddlesHere) -> Ints:

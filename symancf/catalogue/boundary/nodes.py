@@ -22,7 +22,7 @@ from .support import BasicSupportBinding, Support
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from ...assembly.vertices import AtVertices
     from ...places.glue import Glue
     from ...places.interpolation import Interpolated
@@ -46,47 +46,47 @@ class NodeSupport(Support):
     ) -> None:
         self.place, element = place, place.body.element
         self.dofs = chosen(name, element, dofs)
-        asked = set(self.dofs)
-        self.axes = [a for a in range(3) if {"all", "clamp", "position", AXES[a]} & asked]
-        self.all_slopes = bool(element.slopes) and bool({"all", "slopes"} & asked)
-        self.clamped = bool(element.slopes) and "clamp" in asked
-        self.parts = parts_of(element, asked)
+        names = set(self.dofs)
+        self.axes = [a for a in range(3) if {"all", "clamp", "position", AXES[a]} & names]
+        self.all_slopes = bool(element.slopes) and bool({"all", "slopes"} & names)
+        self.clamped = bool(element.slopes) and "clamp" in names
+        self.parts = parts_of(element, names)
         if not self.dofs:
             raise ParameterError(
                 f"{name}: dofs is empty, so that nothing is fixed", asked="dofs", given=()
             )
         self.slopes = slopes = bool(self.all_slopes or self.clamped or self.parts)
-        for what, given, used in (
+        for what, value, used in (
             ("displacement", displacement, self.axes),
             ("gradient", gradient, slopes),
         ):
-            if given is not None and not used:
+            if value is not None and not used:
                 raise ParameterError(
                     f"{name}: {what}= is given, but dofs={self.dofs} fixes no coordinate "
                     f"that follows it (the nodes of {element.name} have "
                     f"{'slopes' if element.slopes else 'positions only'})",
                     asked=what,
-                    given=given,
+                    given=value,
                 )
         super().__init__(name, place.body, Motion(name, displacement, gradient))
 
     def describe(self) -> str:
         """Tell what is held, in words."""
-        told = []
+        texts = []
         if len(self.axes) == 3:
-            told.append("position")
+            texts.append("position")
         elif self.axes:
-            told.append(" and ".join(AXES[a] for a in self.axes))
+            texts.append(" and ".join(AXES[a] for a in self.axes))
         if self.all_slopes:
-            told.append("all slopes")
+            texts.append("all slopes")
         elif self.clamped:
             dim = self.place.region.dim if isinstance(self.place, Nodes) else 0
-            told.append(clamp_in_words(self.body.element, dim))
-        told += [
-            slope if len(held) == 3 else ", ".join(f"{slope}.{AXES[a]}" for a in held)
-            for slope, held in self.parts.items()
+            texts.append(clamp_in_words(self.body.element, dim))
+        texts += [
+            slope if len(components) == 3 else ", ".join(f"{slope}.{AXES[a]}" for a in components)
+            for slope, components in self.parts.items()
         ]
-        return ", ".join(told)
+        return ", ".join(texts)
 
     def bind(self, layout: Layout) -> NodeSupportBinding:
         """Find the nodes, announce conditions in directions that may be no axes (collective)."""
@@ -101,9 +101,9 @@ class NodeSupport(Support):
     ) -> Mask:
         """Return which components (n, s, 3) of the slopes are held, but for a clamp's."""
         mask = np.full(basis.shape, self.all_slopes)
-        for name, held in self.parts.items():
+        for name, components in self.parts.items():
             at, k = find_slopes(self.name, self.body.element, name, here, basis)
-            for a in held:
+            for a in components:
                 mask[at, k, a] = True
         return mask
 
@@ -169,14 +169,14 @@ class NodeSupportBinding(BasicSupportBinding):
         self,
         configuration: Configuration,
         basis: AtVertices[np.float64],
-        taken: AtVertices[np.bool_],
+        occupied: AtVertices[np.bool_],
     ) -> None:
         """Turn the directions (vertices, s, 3) of slopes at the nodes as it needs them.
 
-        `taken` (vertices,) tells where another support has chosen them, and takes the own ones.
+        `occupied` (vertices,) tells where another support has chosen them, and takes the own ones.
         """
         if self.slopes:
-            self.slopes[0].turned(basis, taken)
+            self.slopes[0].turned(basis, occupied)
 
     def coordinates(self, configuration: Configuration) -> Ints:
         """Find the coordinates to hold on this rank, and return their local offsets."""
@@ -198,9 +198,9 @@ class NodeSupportBinding(BasicSupportBinding):
             parts.append(np.broadcast_to(turned, (count, turned.shape[1])))
         return np.concatenate(parts, axis=1)
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the conditions on components that are no coordinates."""
-        return [piece for c in self.present for piece in c.pieces(configuration)]
+        return [form for c in self.present for form in c.forms(configuration)]
 
     def idle(self, configuration: Configuration) -> Ints:
         """Return the local offsets of multipliers whose condition other supports fulfil."""
@@ -239,15 +239,15 @@ class SlopeSupport:
         if self.clamp is not None:
             self.clamp.orient(here)
 
-    def turned(self, basis: AtVertices[np.float64], taken: AtVertices[np.bool_]) -> None:
+    def turned(self, basis: AtVertices[np.float64], occupied: AtVertices[np.bool_]) -> None:
         """Turn the directions (vertices, s, 3) of slopes of nodes; see `NodeSupportBinding`."""
         vertices = self.here.vertices
         wished, frames = self._frames(basis[vertices])
         product = np.abs(np.einsum("nka,nla->nkl", frames, basis[vertices]))
         aligned = ((product < AXIS_TOLERANCE) | (product > 1.0 - AXIS_TOLERANCE)).all(axis=(1, 2))
-        turn = wished & ~aligned & ~taken[vertices]
+        turn = wished & ~aligned & ~occupied[vertices]
         basis[vertices[turn]] = frames[turn]
-        taken[vertices[wished]] = True
+        occupied[vertices[wished]] = True
 
     def _frames(self, basis: Array) -> tuple[Mask, Array]:
         """Return where directions of slopes are wished for, and which (n, s, 3)."""
@@ -266,11 +266,11 @@ class SlopeSupport:
         for name in support.parts:
             if name[6:] in AXES and s == 2:
                 first = in_plane(support.name, name, here)
-        named = first.any(axis=1)
-        frames[named, 0], frames[named, 1] = first[named], np.cross(n, first)[named]
+        wanted = first.any(axis=1)
+        frames[wanted, 0], frames[wanted, 1] = first[wanted], np.cross(n, first)[wanted]
         if s >= 3:
-            frames[named, 2] = n[named]
-        return wished | named, frames
+            frames[wanted, 2] = n[wanted]
+        return wished | wanted, frames
 
     def coordinates(self, configuration: Configuration) -> Ints:
         """Return the local offsets of the components that are held by elimination."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...assembly.configuration import Extended
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from ...bodies.node import OneNode
     from ...values.motion import Displacement, Gradient, Motion
 
@@ -83,14 +83,14 @@ class Support(OneProcess, Displayable, ABC):
     def _middle(self, system: Configuration) -> Array:
         """Return the mean (3,) of the present places of the nodes that it holds (collective)."""
         numbering, sums = system.numbering, np.zeros((*system.state.shape[:-1], 4))
-        held = np.zeros(numbering.vertices, dtype=bool)
-        held[numbering.vertex_of[numbering.fixed_by == system.layout.number(self)]] = True
-        held[numbering.owned_vertices :] = False
+        mask = np.zeros(numbering.vertices, dtype=bool)
+        mask[numbering.vertex_of[numbering.fixed_by == system.layout.number(self)]] = True
+        mask[numbering.owned_vertices :] = False
         q = system.reference + system.state
         for number, block in enumerate(numbering.blocks):
             if block.kind == "position":
                 carriers = numbering.carriers(number)
-                x = q[..., numbering.coordinates_of(number, carriers[held[carriers]])]
+                x = q[..., numbering.coordinates_of(number, carriers[mask[carriers]])]
                 sums[..., : block.size] += x.sum(axis=-2)
                 sums[..., 3] += x.shape[-2]
         sums = system.sum(sums)
@@ -150,18 +150,20 @@ class BasicSupportBinding(ABC):
             finite (on the ranks where that happens).
         """
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return none: it holds coordinates."""
         return []
 
-    def given(self, configuration: Configuration) -> list[PlaceFunction]:
+    def prescribed_functions(self, configuration: Configuration) -> list[PlaceFunction]:
         """Return what the user prescribes at the places of this rank, as many on every rank."""
-        found, motion = [], self.term.motion
+        values, motion = [], self.term.motion
         if motion.displacement is not None:
-            found.append(PlaceFunction(f"{self.name}: displacement", motion.u, self.X, motion.axes))
+            values.append(
+                PlaceFunction(f"{self.name}: displacement", motion.u, self.X, motion.axes)
+            )
         if motion.gradient is not None:
-            found.append(PlaceFunction(f"{self.name}: gradient", motion.G, self.X))
-        return found
+            values.append(PlaceFunction(f"{self.name}: gradient", motion.G, self.X))
+        return values
 
 
 class FrameSupport(Support):
@@ -182,17 +184,17 @@ class FrameSupport(Support):
         displacement: Displacement,
         gradient: Gradient,
     ) -> None:
-        asked = set(chosen_dofs(name, dofs, ("clamp", "all", "position", *body._dofs)))
-        if not asked:
+        names = set(chosen_dofs(name, dofs, ("clamp", "all", "position", *body._dofs)))
+        if not names:
             raise ParameterError(
                 f"{name}: dofs is empty, so that nothing is fixed", asked="dofs", given=()
             )
         self.offsets = [
             a
             for a, axis in enumerate(body._dofs)
-            if axis in asked or ("position" in asked and axis in AXES)
+            if axis in names or ("position" in names and axis in AXES)
         ]
-        if {"clamp", "all"} & asked:
+        if {"clamp", "all"} & names:
             self.offsets = list(range(body._size))
         super().__init__(name, body, body._motion(name, self.offsets, displacement, gradient))
 

@@ -41,14 +41,14 @@ class Gas:
 
     def __post_init__(self) -> None:
         for name in ("ambient", "exponent"):
-            given = getattr(self, name)
+            number = getattr(self, name)
             wrong = ParameterError(
-                f"Gas({name}={label(given)}): give a number > 0", asked=name, given=given
+                f"Gas({name}={label(number)}): give a number > 0", asked=name, given=number
             )
-            if callable(given) or isinstance(given, Parameter):
+            if callable(number) or isinstance(number, Parameter):
                 raise wrong
             try:
-                value = evaluate(name, given, 0.0)
+                value = evaluate(name, number, 0.0)
             except ParameterError:
                 raise wrong from None
             if value <= 0.0:

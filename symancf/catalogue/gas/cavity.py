@@ -12,10 +12,10 @@ from weakref import WeakSet
 import numpy as np
 
 from ...arrays import Array, Ints32
+from ...assembly.assembler import Assembler
 from ...assembly.configuration import Configuration, Layout, in_system
+from ...assembly.form import Form, Jets, Role
 from ...assembly.numbering import Block
-from ...assembly.piece import Jets, Piece, Role
-from ...assembly.plan import Plan
 from ...errors import MeshError, ParameterError
 from ...laws import lid_laws, surface_laws
 from ...mesh.partition import Family
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ...assembly.protocol import Carriers
-    from ...laws.pressure import Form
+    from ...laws.pressure import PressureLaw
     from ...places.on_body import Face, Nodes
     from ...values.parameter import Scalar
 
@@ -254,7 +254,7 @@ class CavityBinding:
         there = {MEANS: self.lids > 0, FORCES: self.lids > 0, PRESSURES: self.gas is not None}
         return [(block.name, at) for block, at in self._carriers.items() if there[block]]
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernels, facets and rims on this rank (collective)."""
         self.hull.orient(configuration, self.walls)
         self.rims.orient(self.edges)
@@ -264,11 +264,11 @@ class CavityBinding:
         uniform: dict[str, Scalar] = {"scale": lambda t: configuration.stiffness}
         if self.gas is not None:
             uniform["size"] = self.reference_volume ** (1.0 / 3.0)
-            # where the amount changes, so does the energy: all pieces say so to the audit
+            # where the amount changes, so does the energy: all forms say so to the audit
             number = partial(self.gas.number, place=self.name)
             uniform["amount"] = number if depends_on_time(self.gas.amount) else number(0.0)
-            made = self._surfaces(configuration, "gas", "potential", uniform)
-            return [*made, self._gas_piece(configuration, self.gas, uniform)]
+            forms = self._surfaces(configuration, "gas", "potential", uniform)
+            return [*forms, self._gas_form(configuration, self.gas, uniform)]
         if self.cavity.p is None:
             return []
         uniform["p"] = self.cavity.p
@@ -280,8 +280,8 @@ class CavityBinding:
         """Return the coordinates of lids that nothing presses on: they have no equations."""
         if self.cavity.p is not None or self.gas is not None:
             return np.zeros(0, dtype=np.int32)
-        found = [self.coordinates(configuration, block) for block in (MEANS, FORCES)]
-        return np.concatenate(found)
+        coordinates = [self.coordinates(configuration, block) for block in (MEANS, FORCES)]
+        return np.concatenate(coordinates)
 
     def settle(self, configuration: Configuration) -> None:
         """Give gas the pressure that belongs to its volume, and lids theirs (collective)."""
@@ -303,34 +303,38 @@ class CavityBinding:
 
     # ---- kernels -------------------------------------------------------------------------------
     def _surfaces(
-        self, configuration: Configuration, form: Form, role: Role, uniform: Mapping[str, Scalar]
-    ) -> list[Piece]:
+        self,
+        configuration: Configuration,
+        law: PressureLaw,
+        role: Role,
+        uniform: Mapping[str, Scalar],
+    ) -> list[Form]:
         """Return the kernels of walls and lids, facets and rims on this rank (collective)."""
         values = {**dict(zip(ORIGIN, self.hull.centre.tolist(), strict=True)), **uniform}
-        made = []
+        forms = []
         for k, facets in enumerate([*self.walls, *self.edges]):
             surface, lid = facets.surface, k >= len(self.walls)
             laws = (lid_laws if lid else surface_laws)(
-                surface.element, form, offset=not surface.middle, fields=surface.fields
+                surface.element, law, offset=not surface.middle, fields=surface.fields
             )
             scalars = list(SCALARS) if lid else []
-            if form == "gas":
+            if law == "gas":
                 scalars.append(Scalars(PRESSURES.name, facets.extra.shape[1] - 1, 1))
             cell = {"share": self.rims.share(facets)} if lid else {}
             name = f"{self.name}: {'lids of ' if lid else ''}{surface}"
-            made.append(facets.piece(configuration, name, laws, role, values, scalars, cell))
-        return made
+            forms.append(facets.form(configuration, name, laws, role, values, scalars, cell))
+        return forms
 
-    def _gas_piece(
+    def _gas_form(
         self, configuration: Configuration, gas: Gas, uniform: Mapping[str, Scalar]
-    ) -> Piece:
+    ) -> Form:
         """Return the energy of the gas (collective)."""
         family = configuration.topology.families[f"{self.name}:gas"]
         n = len(family.ids)
         block = configuration.numbering.block(PRESSURES.name)
         start = configuration.numbering.offset[family.vertices[:, 0], block]
         none = np.zeros(n, dtype=np.int32)
-        return Piece(
+        return Form(
             name=f"{self.name}:gas",
             kernel=jit.points(gas.law(), configuration.comm),
             role="potential",
@@ -351,10 +355,10 @@ class CavityBinding:
     def _measure(self, configuration: Configuration) -> None:
         """Make ready to evaluate -V: the potential of a pressure of 1 (collective)."""
         unit = {"p": 1.0, "scale": 1.0, "size": 1.0}
-        form: Form = "potential" if self.gas is None else "gas"
-        pieces = self._surfaces(configuration, form, "potential", unit)
-        self._plan = Plan(
-            pieces, configuration.numbering, configuration.reference, configuration.comm
+        law: PressureLaw = "potential" if self.gas is None else "gas"
+        forms = self._surfaces(configuration, law, "potential", unit)
+        self._assembler = Assembler(
+            forms, configuration.numbering, configuration.reference, configuration.comm
         )
         means = self.coordinates(configuration, MEANS)
         configuration.reference[means] = self._means(
@@ -377,8 +381,8 @@ class CavityBinding:
         """
         f = np.zeros_like(x)
         with together(configuration.comm):
-            self._plan.update(configuration.time)
-            self._plan.residual(x, f)
+            self._assembler.update(configuration.time)
+            self._assembler.residual(x, f)
         if of is not None:
             configuration.numbering.update_ghosts(f, of)
         return f
@@ -397,8 +401,8 @@ class CavityBinding:
         """Return V [m^3] at a state (collective)."""
         x = self._means(configuration, state)
         with together(configuration.comm):
-            self._plan.update(configuration.time)
-            energies, _ = self._plan.energies(x)
+            self._assembler.update(configuration.time)
+            energies, _ = self._assembler.energies(x)
         return -float(configuration.sum(np.array([energies.sum()]))[0])
 
     def closure(self, configuration: Configuration, state: Array) -> float:
@@ -492,12 +496,12 @@ def _surfaces(name: str, walls: Sequence[Nodes | Face] | Nodes | Face) -> list[C
     ------
     ParameterError
     """
-    given = list(walls) if isinstance(walls, Sequence) else [walls]
-    if not given:
+    places = list(walls) if isinstance(walls, Sequence) else [walls]
+    if not places:
         raise ParameterError(
             f"{name}: give its walls, sa.Cavity([body['region'], ...])", asked="walls", given=()
         )
-    surfaces = [surface for place in given for surface in surfaces_of(place, name)]
+    surfaces = [surface for place in places for surface in surfaces_of(place, name)]
     kinds = dict.fromkeys(surface.element.cell for surface in surfaces)
     if len({surface.element.topology.edge for surface in surfaces}) > 1:
         raise ParameterError(

@@ -20,7 +20,7 @@ from .surface import CavityFacets, surfaces_of
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from ...assembly.protocol import Carriers
     from ...places.on_body import Face, Nodes
     from ...values.parameter import Scalar
@@ -84,9 +84,9 @@ class PressureBinding:
         self.facets = [CavityFacets(surface, configuration, family) for surface, family in pairs]
         return []
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernel and facets on this rank."""
-        made = []
+        forms = []
         for facets, name in zip(self.facets, self.families, strict=True):
             surface = facets.surface
             facets.require_parents(configuration, facets.parents)
@@ -99,8 +99,8 @@ class PressureBinding:
             laws = surface_laws(
                 surface.element, "pressure", offset=not surface.middle, fields=surface.fields
             )
-            made.append(facets.piece(configuration, name, laws, "work", {"p": self.p}))
-        return made
+            forms.append(facets.form(configuration, name, laws, "work", {"p": self.p}))
+        return forms
 
     def _tell_kinks(self, configuration: Configuration, facets: CavityFacets) -> None:
         """Warn where faces beside the mid-surface overlap, or leave a gap: at kinks."""

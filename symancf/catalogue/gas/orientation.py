@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The facets around a cavity as a whole: their rims, their pieces, and which side is inside."""
+"""The facets around a cavity as a whole: their rims, their components, and which side is inside."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ class Hull:
 
     def _sum(self, *values: float) -> list[float]:
         """Return sums over ranks (collective)."""
-        found = np.empty(len(values))
-        self.comm.Allreduce(np.array(values, dtype=float), found)
-        return [float(v) for v in found]
+        total = np.empty(len(values))
+        self.comm.Allreduce(np.array(values, dtype=float), total)
+        return [float(v) for v in total]
 
     def _require_once(self) -> None:
         """Raise where walls name a facet twice (collective)."""
@@ -181,7 +181,7 @@ class Hull:
         return self.comm.allreduce(len(ends)), where
 
     def _agree(self, a: Ints, b: Ints, against: Mask) -> None:
-        """Find signs of facets that make neighbours a and b agree, and their pieces (collective).
+        """Find signs of facets that make neighbours a and b agree, and components (collective).
 
         They agree where they run through their common edge in opposite directions, else they are
         `against` each other. Facet f has two sides, 2 f and 2 f + 1; each is connected with that
@@ -193,7 +193,7 @@ class Hull:
         if self.comm.allreduce(bool((label[:, 0] == label[:, 1]).any()), MPI.LOR):
             raise MeshError(f"{self.name}: it has one side only", asked="non-orientable surface")
         self.signs = np.where(label[:, 0] % 2, -1.0, 1.0)
-        self._piece = label[:, 0] // 2  # its least facet
+        self._component = label[:, 0] // 2  # its least facet
 
     def _loops(self, layout: Layout, edges: Ints, runs: Ints) -> tuple[Rim, Array]:
         """Return the edges of rims as closed chains, and the cones over them (collective).
@@ -244,9 +244,9 @@ class Hull:
         for facets in walls:
             facets.require_parents(configuration, lookup(comm, starts, facets.ids, parents))
         rows = np.column_stack([votes * self.signs, np.abs(votes), self._volumes])
-        agree, given, volume = combine(comm, starts, self._piece, rows).T
-        agree = np.where(agree == 0.0, np.where(given == 0.0, volume, 1.0), agree)
-        turn = lookup(comm, starts, self._piece, np.where(agree < 0.0, -1.0, 1.0))
+        agree, signs, volume = combine(comm, starts, self._component, rows).T
+        agree = np.where(agree == 0.0, np.where(signs == 0.0, volume, 1.0), agree)
+        turn = lookup(comm, starts, self._component, np.where(agree < 0.0, -1.0, 1.0))
         self.signs *= turn
         self._tell(votes * self.signs < 0.0)
         (total,) = self._sum(float((turn * self._volumes).sum()))

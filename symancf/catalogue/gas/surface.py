@@ -22,7 +22,7 @@ from ...values.parameter import Scalar, label
 
 if TYPE_CHECKING:
     from ...assembly.configuration import Configuration, Layout
-    from ...assembly.piece import Piece, Role
+    from ...assembly.form import Form, Role
     from ...laws.pressure import Laws
     from ...mesh import Region
 
@@ -116,13 +116,13 @@ class CavityFacets:
 
     def __init__(self, surface: CavitySurface, configuration: Configuration, family: str) -> None:
         self.surface = surface
-        found = configuration.topology.families[family]
-        self.ids, self.owned = found.ids, found.owned
+        members = configuration.topology.families[family]
+        self.ids, self.owned = members.ids, members.owned
         cell = surface.element.topology
         nodes, corners = len(cell.nodes), cell.corners
-        whole = nodes + surface.element.edges
-        self.cells, self._all_nodes = found.vertices[:, :nodes], found.vertices[:, :whole]
-        self.extra = found.vertices[:, whole:]
+        all_nodes = nodes + surface.element.edges
+        self.cells, self._all_nodes = members.vertices[:, :nodes], members.vertices[:, :all_nodes]
+        self.extra = members.vertices[:, all_nodes:]
         numbered = _offered(configuration, surface.body, cell.name)
         row, self.parents = _matched(cell.name, self.cells, numbered)
         self.parity = np.zeros(len(row))
@@ -133,8 +133,8 @@ class CavityFacets:
             turned = np.where(after == self.cells[:, 1], 1.0, -1.0)
             self.parity = np.where(self.parents > 0, turned, 0.0)
         self.sense = float(surface.side or 1) * self.parity
-        told = surface.solid or surface.side is not None
-        self.vote = -self.sense if told else np.zeros(len(row))
+        oriented = surface.solid or surface.side is not None
+        self.vote = -self.sense if oriented else np.zeros(len(row))
 
     @property
     def _word(self) -> str:
@@ -198,7 +198,7 @@ class CavityFacets:
         area = np.cross(ring[:, 2] - ring[:, 0], ring[:, -1] - ring[:, 1]) / 2.0
         return np.asarray(-self.sense[:, None] * area)
 
-    def piece(
+    def form(
         self,
         configuration: Configuration,
         name: str,
@@ -207,8 +207,8 @@ class CavityFacets:
         uniform: Mapping[str, Scalar],
         scalars: Sequence[Scalars] = (),
         cell: Mapping[str, Array] | None = None,
-    ) -> Piece:
-        """Make the piece of laws of `laws.pressure` on the facets of this rank (collective).
+    ) -> Form:
+        """Make the form of laws of `laws.pressure` on the facets of this rank (collective).
 
         `scalars` : unknowns of the laws behind those of the facets.
         """
@@ -222,8 +222,8 @@ class CavityFacets:
         body, own = configuration.binding(surface.body), np.concatenate(offsets, axis=1)
         patch = body.interpolation.patch(surface.element, self._all_nodes, self.owned, extra, own)
         values = {"sense": self.sense, "offset": self.sense, **(cell or {})}
-        made = body.piece(configuration, name, laws, role, uniform, patch, values)
-        return replace(made, growing=tuple({"p"} & set(uniform)))
+        form = body.form(configuration, name, laws, role, uniform, patch, values)
+        return replace(form, growing=tuple({"p"} & set(uniform)))
 
 
 def _offered(configuration: Configuration, body: Body, kind: str) -> Ints32:
@@ -255,11 +255,11 @@ def surfaces_of(place: Nodes | Face, who: str) -> list[CavitySurface]:
     """
     nodes: Any = place.nodes if isinstance(place, Face) else place
     if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
-        said = nodes if isinstance(nodes, End) else label(nodes)
+        text = nodes if isinstance(nodes, End) else label(nodes)
         raise ParameterError(
-            f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {said}',
+            f'{who} acts on surfaces, body["region"] or body["region"].face(+1), not on {text}',
             asked="region",
-            given=str(said),
+            given=str(text),
         )
     how = (place.side, place.middle) if isinstance(place, Face) else ()
     return CavitySurface(nodes.body, nodes.region, *how).parts

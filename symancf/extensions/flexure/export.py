@@ -70,7 +70,7 @@ def _of_one_kind(system: Configuration) -> list[Flexure]:
     """Return the flexures of a system, all of one kernel and one kind of stiffness."""
     flexures = [t for t in system.terms if isinstance(t, Flexure)]
     stiffness = (t.EI if isinstance(t.EI, float) else id(t.EI) for t in flexures)
-    kernels = (system.binding(t).piece.kernel.name for t in flexures)
+    kernels = (system.binding(t).form.kernel.name for t in flexures)
     if len({*zip(kernels, stiffness, strict=True)}) != 1:
         kinds = ", ".join(sorted({f"{t.model} ({t.tangent})" for t in flexures})) or "none"
         raise SymancfError(
@@ -103,7 +103,7 @@ def export(system: Discretised[Configuration], folder: str | Path) -> list[Path]
             given=deformable,
         )
     flexures = _of_one_kind(system)
-    kernel = system.binding(flexures[0]).piece.kernel
+    kernel = system.binding(flexures[0]).form.kernel
     unknown = unknowns_of(flexures, bodies)
     cell = np.array([[t.cell[name] for name in kernel.cell] for t in flexures])
     batches = -(-len(flexures) // LANES)

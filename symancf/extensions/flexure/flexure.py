@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from ..interface import (
         Carriers,
         Discretised,
+        Form,
         Layout,
-        Piece,
         Role,
     )
 
@@ -305,7 +305,7 @@ class Flexure(OneProcess, Displayable):
         """Return the generalised forces (2, 3) on the nodes of bodies a and b (collective)."""
         q = self.coordinates(configuration)
         values = {**self.cell, "EI": evaluate(f"{self.name}: EI", self.EI, configuration.time)}
-        f, _ = configuration.binding(self).piece.kernel.residual(q[None], None, values)
+        f, _ = configuration.binding(self).form.kernel.residual(q[None], None, values)
         return np.array(f).reshape(2, 3)
 
     @in_system
@@ -362,8 +362,8 @@ class Flexure(OneProcess, Displayable):
     @in_system
     def ground_wrench(self, system: Configuration) -> Array | None:
         """Return force and moment about the origin that the ground exerts, if it holds an end."""
-        held = [k for k, p in enumerate(self.ends) if isinstance(p, Ground)]
-        return self.forces(system)[held].sum(axis=0) if held else None
+        ends = [k for k, p in enumerate(self.ends) if isinstance(p, Ground)]
+        return self.forces(system)[ends].sum(axis=0) if ends else None
 
 
 class FlexureBinding:
@@ -373,10 +373,10 @@ class FlexureBinding:
     ----------
     name : in the system.
     entities : the pair of places.
-    piece : the kernel with the tangent of the present problem, after `pieces`.
+    form : the kernel with the tangent of the present problem, after `forms`.
     """
 
-    piece: Piece
+    form: Form
 
     def __init__(self, flexure: Flexure, layout: Layout) -> None:
         self.flexure, self.name = flexure, layout.name(flexure)
@@ -387,15 +387,15 @@ class FlexureBinding:
         self.entities.bind(configuration)
         return []
 
-    def pieces(self, configuration: Configuration) -> list[Piece]:
+    def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernel, and its entity on this rank."""
         entities, flexure = self.entities, self.flexure
         kernel, role = self._kernel(configuration, flexure.tangent)
         jets = entities.jets(configuration, [(0, "planar"), (1, "planar")])
         n = len(entities.ids)
         cell = {name: np.full(n, value) for name, value in flexure.cell.items()}
-        self.piece = entities.piece(self.name, kernel, role, {"EI": flexure.EI}, cell, jets)
-        return [self.piece]
+        self.form = entities.form(self.name, kernel, role, {"EI": flexure.EI}, cell, jets)
+        return [self.form]
 
     def _kernel(self, configuration: Configuration, tangent: str) -> tuple[Kernel, Role]:
         """Return the kernel with a tangent, and its role (collective)."""
@@ -404,15 +404,15 @@ class FlexureBinding:
 
     def choose(
         self, configuration: Configuration, option: Callable[[str], str | None]
-    ) -> dict[Piece, Piece]:
+    ) -> dict[Form, Form]:
         """Take the tangent that the option ``flexure_tangent`` of a problem names, or our own."""
         tangent = option("flexure_tangent") or self.flexure.tangent
         _one_of("the option flexure_tangent", "it", tangent, TANGENTS, "flexure_tangent")
         kernel, role = self._kernel(configuration, tangent)
-        if kernel is self.piece.kernel:
+        if kernel is self.form.kernel:
             return {}
-        before, self.piece = self.piece, replace(self.piece, kernel=kernel, role=role)
-        return {before: self.piece}
+        before, self.form = self.form, replace(self.form, kernel=kernel, role=role)
+        return {before: self.form}
 
 
 def unknowns_of(flexures: Sequence[Flexure], bodies: Sequence[object]) -> Ints:

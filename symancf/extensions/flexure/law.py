@@ -252,13 +252,13 @@ def symbolic(model: str) -> Parts:
     frames = ("half", "sin_", "cos_", "versine")
     lets = [(s, e) for s, e in k.lets if not s.name.startswith(frames)]
     forces = (*k.wrench, _real("f1"), _real("f2"))
-    held = [(s, e) for s, e in lets if s not in forces]  # wrenches do not change
-    J = _slopes(k.deformation, held)
+    lets_of_strain = [(s, e) for s, e in lets if s not in forces]  # wrenches do not change
+    J = _slopes(k.deformation, lets_of_strain)
     K = EI * sp.Matrix(3, 3, lambda i, j: STIFFNESS[(0, 1, 2, 1, 3, 4, 2, 4, 5)[3 * i + j]])
     if model == "consistent":
         N = J.T
         residual = N * sp.Matrix(k.wrench)
-        K_II = _slopes(list(residual), held)
+        K_II = _slopes(list(residual), lets_of_strain)
         L = sp.zeros(6, 2)
     else:
         residual = sp.Matrix(k.forces)

@@ -36,11 +36,11 @@ def tangent_parts(system: Discretised[Configuration]) -> dict[str, Array]:
     for flexure, row in zip(flexures, unknowns, strict=True):
         q = flexure.coordinates(system)
         EI = evaluate(f"{flexure.name}: EI", flexure.EI, system.time)
-        given = flexure.cell | {"EI": EI}
-        found = (kernel.tangent(q[None], None, given)[1] for kernel in kernels[flexure.model])
-        whole, first, both = found
+        values = flexure.cell | {"EI": EI}
+        tangents = (kernel.tangent(q[None], None, values)[1] for kernel in kernels[flexure.model])
+        full, first, both = tangents
         free = np.flatnonzero(row >= 0)
-        for name, part in zip(MATRIX_NAMES, (first, both - first, whole - both), strict=True):
+        for name, part in zip(MATRIX_NAMES, (first, both - first, full - both), strict=True):
             block = part.reshape(6, 6)[np.ix_(free, free)]
             np.add.at(total[name], np.ix_(row[free], row[free]), block)
     return total

@@ -60,8 +60,8 @@ def disc(
     >>> quarter["outer"].sizes, quarter["y0"].sizes
     ({'line': 8}, {'line': 7})
     """
-    given = (inner, radius), None, divisions, symmetric, cell, "xy"
-    return _make(cls, "Mesh.disc", given, warp, name, comm)
+    arguments = (inner, radius), None, divisions, symmetric, cell, "xy"
+    return _make(cls, "Mesh.disc", arguments, warp, name, comm)
 
 
 def cylinder(
@@ -99,8 +99,8 @@ def cylinder(
     >>> post["outer"].sizes, post["z1"].sizes
     ({'quad8': 160}, {'quad8': 32})
     """
-    given = (0.0, radius), length, divisions, symmetric, cell, "xy"
-    return _make(cls, "Mesh.cylinder", given, warp, name, comm)
+    arguments = (0.0, radius), length, divisions, symmetric, cell, "xy"
+    return _make(cls, "Mesh.cylinder", arguments, warp, name, comm)
 
 
 def tube(
@@ -139,8 +139,8 @@ def tube(
     >>> {region.name: region.size for region in pipe}
     {'body': 32, 'inner': 8, 'outer': 8, 'y0': 4, 'x0': 4, 'z0': 32, 'z1': 32, 'all': 32}
     """
-    given = (inner, outer), length, divisions, symmetric, cell, "xy"
-    return _make(cls, "Mesh.tube", given, warp, name, comm)
+    arguments = (inner, outer), length, divisions, symmetric, cell, "xy"
+    return _make(cls, "Mesh.tube", arguments, warp, name, comm)
 
 
 def sphere(
@@ -190,14 +190,14 @@ def sphere(
     >>> print(f"{ball.measure() / (4 / 3 * np.pi):.4f} of the ball")
     0.9349 of the ball
     """
-    given = (inner, radius), None, divisions, symmetric, cell, "xyz"
-    return _make(cls, "Mesh.sphere", given, warp, name, comm)
+    arguments = (inner, radius), None, divisions, symmetric, cell, "xyz"
+    return _make(cls, "Mesh.sphere", arguments, warp, name, comm)
 
 
 def _make(
     cls: type[Mesh],
     call: str,
-    given: RoundMesh,
+    shape: RoundMesh,
     warp: Callable[[Array], Array] | None,
     name: str,
     comm: MPI.Comm | None,
@@ -206,7 +206,7 @@ def _make(
     comm = MPI.COMM_WORLD if comm is None else comm
     points, cells, regions = None, None, None
     with together(comm):
-        body = Round.of(call, *given)
+        body = Round.of(call, *shape)
     with together(comm):
         if comm.rank == 0:
             points, cells, regions = build(body)

@@ -50,7 +50,10 @@ class _Joined:
     def renumbered(self, new: Ints) -> _Joined:
         """Return the same with other point numbers; `new` (n,) may unite points."""
         _, first = np.unique(new, return_index=True)
-        sides = {r: {k: new[rows] for k, rows in held.items()} for r, held in self.sides.items()}
+        sides = {
+            r: {k: new[rows] for k, rows in rows_by_type.items()}
+            for r, rows_by_type in self.sides.items()
+        }
         return _Joined(self.points[first], new[self.cells], sides)
 
     def on(self, region: str) -> Ints:
@@ -76,8 +79,8 @@ class _Joined:
             np.concatenate([self.points, mirror * self.points[apart] + 0.0]),
             both(kind, self.cells),
             {
-                region: {k: both(k, rows) for k, rows in held.items()}
-                for region, held in self.sides.items()
+                region: {k: both(k, rows) for k, rows in rows_by_type.items()}
+                for region, rows_by_type in self.sides.items()
                 if region != plane
             },
         )
@@ -115,13 +118,13 @@ def assemble(blocks: Sequence[MeshBlock], kind: Cell, images: Sequence[str]) -> 
             given=need,
             possible=(MEMORY,),
         )
-    made = _united(_side_by_side(blocks, kind), kind)
+    joined = _united(_side_by_side(blocks, kind), kind)
     for k, plane in enumerate(("x0", "y0", "z0")):
-        made.points[made.on(plane), k] = 0.0
+        joined.points[joined.on(plane), k] = 0.0
     for axis in images:
-        made = made.with_image("xyz".index(axis), kind.name)
-    body = {kind.name: np.arange(len(made.cells))}
-    return made.points, {kind.name: made.cells}, {"body": body, **made.sides}
+        joined = joined.with_image("xyz".index(axis), kind.name)
+    body = {kind.name: np.arange(len(joined.cells))}
+    return joined.points, {kind.name: joined.cells}, {"body": body, **joined.sides}
 
 
 def _box(divisions: tuple[int, ...], kind: Cell) -> Mesh:
@@ -138,10 +141,10 @@ def _side_by_side(blocks: Sequence[MeshBlock], kind: Cell) -> _Joined:
         points.append(block.place(box.points[:, : len(block.divisions)]))
         cells.append(box.cells[kind.name].connectivity + first)
         for side, region in block.sides.items():
-            held = sides.setdefault(region, {})
+            rows_by_type = sides.setdefault(region, {})
             for k in box[side].types:
                 rows = box[side].slice(k)[1] + first
-                held[k] = np.concatenate([held.get(k, rows[:0]), rows])
+                rows_by_type[k] = np.concatenate([rows_by_type.get(k, rows[:0]), rows])
         first += len(box.points)
     return _Joined(np.concatenate(points), np.concatenate(cells), sides)
 

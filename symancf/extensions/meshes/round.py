@@ -90,10 +90,10 @@ class Round:
                 given=symmetric,
                 possible=planes,
             )
-        asked = [divisions] if isinstance(divisions, int | np.integer) else divisions
+        numbers = [divisions] if isinstance(divisions, int | np.integer) else divisions
         skin = kind.dimension == 2 and not flat  # a surface in space
         names = [*([] if skin else ["radial"]), "quarter", *([] if length is None else ["along"])]
-        counts = _counts(call, asked, names)
+        counts = _counts(call, numbers, names)
         quarter = counts["quarter"]
         solid = not (inner or skin)
         core = quarter // 2 if solid else 0
@@ -178,8 +178,8 @@ def _counts(call: str, given: Sequence[int], names: list[str]) -> dict[str, int]
     MeshError
     """
     numbers = reals(given).ravel()
-    whole = len(numbers) in (1, len(names)) and (numbers == np.rint(numbers)).all()
-    if not whole or not (numbers >= 1).all() or not (numbers < 2**31).all():
+    valid = len(numbers) in (1, len(names)) and (numbers == np.rint(numbers)).all()
+    if not valid or not (numbers >= 1).all() or not (numbers < 2**31).all():
         raise MeshError(
             f"{call}: divisions are whole numbers ({', '.join(names)}), or one number of cells "
             f"along a quarter of the circumference; given {label(given)}",
@@ -187,41 +187,41 @@ def _counts(call: str, given: Sequence[int], names: list[str]) -> dict[str, int]
             given=given,
             possible=names,
         )
-    known = names if len(numbers) == len(names) else ["quarter"]
-    return dict(zip(known, numbers.astype(int).tolist(), strict=True))
+    used = names if len(numbers) == len(names) else ["quarter"]
+    return dict(zip(used, numbers.astype(int).tolist(), strict=True))
 
 
-def build(asked: Round) -> Arrays:
+def build(shape: Round) -> Arrays:
     """Return points, cells and regions of a round body. On one rank.
 
     Raises
     ------
     MeshError : more cells than fit into this machine.
     """
-    if asked.length is None and asked.planes == "xyz":
-        blocks = _shell(asked) if asked.inner or asked.kind.dimension == 2 else _ball(asked)
-    elif asked.length is None:
-        blocks = _plane(asked)
-    elif asked.kind.dimension == 2:
-        blocks = [_wall(asked, asked.length)]
+    if shape.length is None and shape.planes == "xyz":
+        blocks = _shell(shape) if shape.inner or shape.kind.dimension == 2 else _ball(shape)
+    elif shape.length is None:
+        blocks = _plane(shape)
+    elif shape.kind.dimension == 2:
+        blocks = [_wall(shape, shape.length)]
     else:
-        first, *around = _plane(asked)
-        blocks = [_drawn_out(first, asked.length, asked.along, False)]
-        blocks += [_drawn_out(block, asked.length, asked.along, True) for block in around]
-    return assemble(blocks, asked.kind, [a for a in asked.planes if a not in asked.symmetric])
+        first, *around = _plane(shape)
+        blocks = [_drawn_out(first, shape.length, shape.along, False)]
+        blocks += [_drawn_out(block, shape.length, shape.along, True) for block in around]
+    return assemble(blocks, shape.kind, [a for a in shape.planes if a not in shape.symmetric])
 
 
-def _plane(asked: Round) -> list[MeshBlock]:
+def _plane(shape: Round) -> list[MeshBlock]:
     """Return the blocks of a quarter of a disc or an annulus."""
-    outer, quarter = asked.outer, asked.quarter
-    if asked.inner:
-        ratio = outer / asked.inner
+    outer, quarter = shape.outer, shape.quarter
+    if shape.inner:
+        ratio = outer / shape.inner
 
         def ring(p: Array) -> Array:
-            return asked.inner * ratio ** p[:, :1] * _on_circle(p[:, 1])
+            return shape.inner * ratio ** p[:, :1] * _on_circle(p[:, 1])
 
         sides = {"x0": "inner", "x1": "outer", "y0": "y0", "y1": "x0"}
-        return [MeshBlock((asked.radial, quarter), ring, sides)]
+        return [MeshBlock((shape.radial, quarter), ring, sides)]
     core, count = _core(2, outer), quarter // 2
 
     def right(p: Array) -> Array:
@@ -234,7 +234,7 @@ def _plane(asked: Round) -> list[MeshBlock]:
         start = core(np.stack([x, np.ones_like(x)], axis=1))
         return _between(start, outer * _on_circle(1.0 - x / 2.0), out)
 
-    rest = asked.radial - count
+    rest = shape.radial - count
     return [
         MeshBlock((count, count), core, {"x0": "x0", "y0": "y0"}),
         MeshBlock((count, rest), right, {"x1": "y0", "y1": "outer"}),
@@ -242,14 +242,14 @@ def _plane(asked: Round) -> list[MeshBlock]:
     ]
 
 
-def _wall(asked: Round, length: float) -> MeshBlock:
+def _wall(shape: Round, length: float) -> MeshBlock:
     """Return a quarter of the surface of a cylinder, normals outwards."""
 
     def wall(p: Array) -> Array:
-        return asked.outer * _on_circle(p[:, 0]) + length * p[:, 1:] * [0.0, 0.0, 1.0]
+        return shape.outer * _on_circle(p[:, 0]) + length * p[:, 1:] * [0.0, 0.0, 1.0]
 
     sides = {"x0": "y0", "x1": "x0", "y0": "z0", "y1": "z1"}
-    return MeshBlock((asked.quarter, asked.along), wall, sides)
+    return MeshBlock((shape.quarter, shape.along), wall, sides)
 
 
 def _drawn_out(block: MeshBlock, length: float, along: int, down: bool) -> MeshBlock:
@@ -269,38 +269,38 @@ def _drawn_out(block: MeshBlock, length: float, along: int, down: bool) -> MeshB
     return MeshBlock((*count, along), place, {**sides, ends[0]: "z0", ends[1]: "z1"})
 
 
-def _shell(asked: Round) -> list[MeshBlock]:
+def _shell(shape: Round) -> list[MeshBlock]:
     """Return the three blocks of an octant of a shell, or of a sphere's surface."""
-    count, ratio = asked.quarter // 2, asked.outer / (asked.inner or 1.0)
+    count, ratio = shape.quarter // 2, shape.outer / (shape.inner or 1.0)
 
     def block(axis: int) -> MeshBlock:
         def place(p: Array) -> Array:
-            radius = asked.inner * ratio ** p[:, 2:] if asked.inner else asked.outer
+            radius = shape.inner * ratio ** p[:, 2:] if shape.inner else shape.outer
             return radius * _on_sphere(axis, p)
 
         a, b = (f"{'xyz'[(axis + k) % 3]}0" for k in (1, 2))
         sides = {"x0": a, "y0": b}
-        if asked.kind.dimension == 2:
+        if shape.kind.dimension == 2:
             return MeshBlock((count, count), place, sides)
         return MeshBlock(
-            (count, count, asked.radial), place, {**sides, "z0": "inner", "z1": "outer"}
+            (count, count, shape.radial), place, {**sides, "z0": "inner", "z1": "outer"}
         )
 
     return [block(axis) for axis in range(3)]
 
 
-def _ball(asked: Round) -> list[MeshBlock]:
+def _ball(shape: Round) -> list[MeshBlock]:
     """Return the four blocks of an octant of a ball."""
-    core, count = _core(3, asked.outer), asked.quarter // 2
+    core, count = _core(3, shape.outer), shape.quarter // 2
 
     def block(axis: int) -> MeshBlock:
         def place(p: Array) -> Array:
             q = np.stack([1.0 - p[:, 0], 1.0 - p[:, 1]], axis=1)  # see `_drawn_out`
             at = np.roll(np.concatenate([np.ones((len(q), 1)), q], axis=1), axis, axis=1)
-            return _between(core(at), asked.outer * _on_sphere(axis, q), p[:, 2])
+            return _between(core(at), shape.outer * _on_sphere(axis, q), p[:, 2])
 
         a, b = (f"{'xyz'[(axis + k) % 3]}0" for k in (1, 2))
-        rest = asked.radial - count
+        rest = shape.radial - count
         return MeshBlock((count, count, rest), place, {"x1": a, "y1": b, "z1": "outer"})
 
     sides = {f"{axis}0": f"{axis}0" for axis in "xyz"}

@@ -37,7 +37,7 @@ def rings(points: npt.ArrayLike, holes: Sequence[npt.ArrayLike]) -> list[Array]:
     ------
     ParameterError : no polygons; sides cross or touch; a hole is not inside.
     """
-    found = []
+    outlines = []
     for k, given in enumerate((points, *holes)):
         name = "the outline of a section" if k == 0 else f"hole {k} of a section"
         argument = "points" if k == 0 else "holes"
@@ -54,26 +54,26 @@ def rings(points: npt.ArrayLike, holes: Sequence[npt.ArrayLike]) -> list[Array]:
                 asked=argument,
                 given=area(ring),
             )
-        found.append(ring if (area(ring) > 0.0) == (k == 0) else ring[::-1])
-    _require_apart(found)
-    for k, hole in enumerate(found[1:], 1):
-        if not inside(found[0], hole[0]) or any(
-            inside(other, hole[0]) for j, other in enumerate(found[1:], 1) if j != k
+        outlines.append(ring if (area(ring) > 0.0) == (k == 0) else ring[::-1])
+    _require_apart(outlines)
+    for k, hole in enumerate(outlines[1:], 1):
+        if not inside(outlines[0], hole[0]) or any(
+            inside(other, hole[0]) for j, other in enumerate(outlines[1:], 1) if j != k
         ):
             raise ParameterError(
                 f"hole {k} of a section is not inside its outline, or in another",
                 asked="holes",
                 given=k,
             )
-    return found
+    return outlines
 
 
-def _require_apart(found: list[Array]) -> None:
+def _require_apart(outlines: list[Array]) -> None:
     """Raise where sides that do not follow each other meet."""
-    start = np.concatenate(found)
-    end = np.concatenate([np.roll(ring, -1, axis=0) for ring in found])
+    start = np.concatenate(outlines)
+    end = np.concatenate([np.roll(ring, -1, axis=0) for ring in outlines])
     n = len(start)
-    first = np.cumsum([0, *map(len, found)])
+    first = np.cumsum([0, *map(len, outlines)])
     after = np.arange(n) + 1
     after[first[1:] - 1] = first[:-1]
     for k in range(n):
@@ -114,7 +114,7 @@ def inside(ring: Array, x: Array) -> bool:
     return bool((at > x[0]).sum() % 2)
 
 
-def triangulate(found: list[Array]) -> Triangles:
+def triangulate(outlines: list[Array]) -> Triangles:
     """Return points (n, 2) and well-shaped triangles (m, 3) of an outline and its holes.
 
     Delaunay's triangles; sides are halved until they are edges and no point is in their circle,
@@ -126,15 +126,15 @@ def triangulate(found: list[Array]) -> Triangles:
     """
     from scipy.spatial import Delaunay  # half a second to import
 
-    X = np.concatenate(found)
-    first = np.cumsum([0, *map(len, found)])
+    X = np.concatenate(outlines)
+    first = np.cumsum([0, *map(len, outlines)])
     after = np.arange(len(X)) + 1
     after[first[1:] - 1] = first[:-1]
     sides, corners, cells = np.stack([np.arange(len(X)), after], axis=1), len(X), None
     while True:
         if cells is None or len(X) < MAX_TRIANGLE_POINTS:
             cells = Delaunay(X).simplices
-            cells = np.asarray(cells[_inside(found, X, cells)], dtype=np.int64)
+            cells = np.asarray(cells[_inside(outlines, X, cells)], dtype=np.int64)
             x = X[cells]
             turned = cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]) < 0.0
             cells[turned] = cells[turned][:, ::-1]
@@ -152,12 +152,12 @@ def triangulate(found: list[Array]) -> Triangles:
         sides = np.concatenate([sides[~cut], *(np.stack(pair, axis=1) for pair in halves)])
 
 
-def _inside(found: list[Array], X: Array, cells: Ints) -> Mask:
+def _inside(outlines: list[Array], X: Array, cells: Ints) -> Mask:
     """Tell which triangles are inside of an outline and outside of its holes, and have an area."""
     x = X[cells]
     doubled = np.abs(cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]))
     longest = np.linalg.norm(np.roll(x, -1, axis=1) - x, axis=2).max(axis=1)
-    within = np.array([sum(inside(ring, c) for ring in found) == 1 for c in x.mean(axis=1)])
+    within = np.array([sum(inside(ring, c) for ring in outlines) == 1 for c in x.mean(axis=1)])
     return np.asarray(within & (doubled > 1e-9 * longest**2))
 
 

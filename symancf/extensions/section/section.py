@@ -170,8 +170,8 @@ class Section:
         """
         from .outline import rings, triangulate
 
-        found = rings(points, holes)
-        return cls._own(triangulate(found), tolerance, found)
+        outlines = rings(points, holes)
+        return cls._own(triangulate(outlines), tolerance, outlines)
 
     @classmethod
     def from_mesh(cls, region: Region, *, tolerance: float = 1e-5) -> Section:
@@ -190,34 +190,34 @@ class Section:
         from .meshed import triangles_of
 
         comm = region.mesh.comm
-        made = triangles_of(region)
+        mesh = triangles_of(region)
         with together(comm):
-            return cls._own(made, tolerance, [])
+            return cls._own(mesh, tolerance, [])
 
     @classmethod
-    def _own(cls, made: Triangles, tolerance: float, outlines: list[Array]) -> Section:
+    def _own(cls, mesh: Triangles, tolerance: float, outlines: list[Array]) -> Section:
         from .warping import analyse
 
         _positive("the tolerance of a section", tolerance)
-        found = analyse(made, tolerance)
-        (I3, I23), (_, I2) = found.inertia.tolist()
-        cy, cz = found.centroid.tolist()
-        drawn = [ring - found.centroid for ring in outlines]
-        digits = 3.0 * found.error * math.sqrt(found.A)  # of the shear centre
-        ys, zs = (float(x) if abs(x) > digits else 0.0 for x in found.centre)
+        result = analyse(mesh, tolerance)
+        (I3, I23), (_, I2) = result.inertia.tolist()
+        cy, cz = result.centroid.tolist()
+        drawn = [ring - result.centroid for ring in outlines]
+        digits = 3.0 * result.error * math.sqrt(result.A)  # of the shear centre
+        ys, zs = (float(x) if abs(x) > digits else 0.0 for x in result.centre)
         return cls(
-            found.A,
+            result.A,
             I2,
             I3,
-            found.J,
+            result.J,
             "own",
             0.0,
             I23 if abs(I23) > 1e-12 * (I2 + I3) else 0.0,
             (ys, zs),
             (cy, cz),
-            found.warping,
-            tuple((float(s[0, 0]), float(s[0, 1]), float(s[1, 1])) for s in found.compliance),
-            found.error,
+            result.warping,
+            tuple((float(s[0, 0]), float(s[0, 1]), float(s[1, 1])) for s in result.compliance),
+            result.error,
             tuple(tuple((float(y), float(z)) for y, z in ring) for ring in drawn),
         )
 
@@ -261,8 +261,13 @@ class Section:
             return 10.0 * (1.0 + nu) / (12.0 + 11.0 * nu)
         if self.kind in ("circle", "tube"):
             m = self.ratio**2
-            whole = (1.0 + m) ** 2
-            return 6.0 * (1.0 + nu) * whole / ((7.0 + 6.0 * nu) * whole + (20.0 + 12.0 * nu) * m)
+            denominator = (1.0 + m) ** 2
+            return (
+                6.0
+                * (1.0 + nu)
+                * denominator
+                / ((7.0 + 6.0 * nu) * denominator + (20.0 + 12.0 * nu) * m)
+            )
         return 1.0
 
     def shear_factors(self, nu: float) -> tuple[float, float, float]:
@@ -331,7 +336,7 @@ class Section:
             k = self.shear_factors(nu)
         elif shear == "cowper":
             k = (self.shear_factor(nu),) * 2 + (0.0,)
-        found: dict[str, Any] = {
+        parameters: dict[str, Any] = {
             "EA": E * self.A,
             "GA2": k[0] * G * self.A,
             "GA3": k[1] * G * self.A,
@@ -340,14 +345,14 @@ class Section:
             "EI3": E * self.I3,
         }
         if own or self.I23 or any(self.centre):
-            found |= {"GA23": k[2] * G * self.A, "EI23": E * self.I23}
-            found |= {"y_shear": self.centre[0], "z_shear": self.centre[1]}
+            parameters |= {"GA23": k[2] * G * self.A, "EI23": E * self.I23}
+            parameters |= {"y_shear": self.centre[0], "z_shear": self.centre[1]}
         if rho is not None:
             _positive("rho of a section", rho)
-            found |= {"rho": rho, "A": self.A, "I2": self.I2, "I3": self.I3}
-            if "EI23" in found:
-                found["I23"] = self.I23
-        return found
+            parameters |= {"rho": rho, "A": self.A, "I2": self.I2, "I3": self.I3}
+            if "EI23" in parameters:
+                parameters["I23"] = self.I23
+        return parameters
 
     @classmethod
     def varying(
@@ -375,30 +380,30 @@ class Section:
         ...                            E=70e9, nu=0.33, rho=2700.0)
         >>> cone = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **taper)
         """
-        known: dict[bytes, dict[str, Any]] = {}
+        cache: dict[bytes, dict[str, Any]] = {}
         general = {"GA23": 0.0, "EI23": 0.0, "y_shear": 0.0, "z_shear": 0.0}
         mass = {} if rho is None else {"I23": 0.0}
 
         def one(x: Array) -> dict[str, Any]:
             key = x.tobytes()
-            if key not in known:
-                found = call("the sections of a rod", at, x.copy())
-                if not isinstance(found, Section):
+            if key not in cache:
+                section = call("the sections of a rod", at, x.copy())
+                if not isinstance(section, Section):
                     raise ParameterError(
-                        f"the sections of a rod: {label(at)} returned {label(found)}: "
+                        f"the sections of a rod: {label(at)} returned {label(parameters)}: "
                         "return a Section"
                     )
-                known[key] = general | mass | found.rod(E=E, nu=nu, rho=rho, shear=shear)
-            return known[key]
+                cache[key] = general | mass | section.rod(E=E, nu=nu, rho=rho, shear=shear)
+            return cache[key]
 
         def field(name: str) -> Field:
             return Field(lambda X: np.array([one(x)[name] for x in X]), per="point")
 
         names = ["EA", "GA2", "GA3", "GJ", "EI2", "EI3", *general]
-        found: dict[str, Any] = {name: field(name) for name in names}
+        parameters: dict[str, Any] = {name: field(name) for name in names}
         if rho is not None:
-            found |= {"rho": rho} | {name: field(name) for name in ("A", "I2", "I3", "I23")}
-        return found
+            parameters |= {"rho": rho} | {name: field(name) for name in ("A", "I2", "I3", "I23")}
+        return parameters
 
 
 def _round(radius: float) -> tuple[Pair, ...]:

@@ -108,9 +108,9 @@ class _Triangulation:
         factors = splu(K, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
 
         def solve(load: Array) -> Array:
-            found = np.zeros_like(load)
-            found[1:] = factors.solve(load[1:])
-            return found
+            solution = np.zeros_like(load)
+            solution[1:] = factors.solve(load[1:])
+            return solution
 
         return solve
 
@@ -146,14 +146,14 @@ class _Triangulation:
         return np.asarray(np.einsum("tq,tqak->tk", self.weight, difference**2))
 
 
-def analyse(made: Triangles, tolerance: float) -> Integrals:
+def analyse(mesh_of_section: Triangles, tolerance: float) -> Integrals:
     """Refine triangles until the estimated errors of J and of shear are below a tolerance.
 
     Raises
     ------
     ParameterError : they are not, with the most unknowns.
     """
-    points, cells = made
+    points, cells = mesh_of_section
     shift, scale = points.mean(axis=0), float(np.ptp(points, axis=0).max())
     points = (points - shift) / scale
     points, cells = bisected(points, cells, np.ones(len(cells), dtype=bool))
@@ -161,14 +161,15 @@ def analyse(made: Triangles, tolerance: float) -> Integrals:
         points, cells = bisected(points, cells, np.ones(len(cells), dtype=bool))
     while True:
         mesh = _Triangulation(points, cells)
-        found, errors = _solved(mesh)
-        if found.error <= tolerance:
+        solution, errors = _solved(mesh)
+        if solution.error <= tolerance:
             break
         if len(mesh.nodes) > MAX_UNKNOWNS:
             raise ParameterError(
                 f"a section needs more than {MAX_UNKNOWNS} unknowns for an error of {tolerance:g} "
                 "in its "
-                f"torsion and shear, with these it is {found.error:.1e}: give a larger tolerance="
+                f"torsion and shear, with these it is {solution.error:.1e}: give a larger "
+                "tolerance="
             )
         share = errors.sum(axis=1)
         order = np.argsort(-share, kind="stable")
@@ -177,14 +178,14 @@ def analyse(made: Triangles, tolerance: float) -> Integrals:
         marked[order[:upto]] = True
         points, cells = bisected(points, cells, marked)
     return Integrals(
-        found.A * scale**2,
-        found.centroid * scale + shift,
-        found.inertia * scale**4,
-        found.J * scale**4,
-        found.centre * scale,
-        found.warping * scale**6,
-        found.compliance / scale**2,
-        found.error,
+        solution.A * scale**2,
+        solution.centroid * scale + shift,
+        solution.inertia * scale**4,
+        solution.J * scale**4,
+        solution.centre * scale,
+        solution.warping * scale**6,
+        solution.compliance / scale**2,
+        solution.error,
     )
 
 

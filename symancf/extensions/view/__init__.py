@@ -133,12 +133,12 @@ def render(
         **{"undeformed": undeformed, "eye": eye, "up": up, "columns": columns, "width": width},
     )
     eye, up = direction(eye).tolist(), direction(up).tolist()
-    named = scenes if isinstance(scenes, Mapping) else {"": scenes}
-    held = {caption: gathered(comm, scene) for caption, scene in named.items()}
+    by_caption = scenes if isinstance(scenes, Mapping) else {"": scenes}
+    samples = {caption: gathered(comm, scene) for caption, scene in by_caption.items()}
     with together(comm):
         if comm.rank == 0:
-            panels = _panels(held, field, bool(classes), directions)
-            every = [s for bodies in held.values() for s in bodies]
+            panels = _panels(samples, field, bool(classes), directions)
+            every = [s for bodies in samples.values() for s in bodies]
             picture = Picture(
                 panels,
                 limits,
@@ -159,23 +159,23 @@ def render(
 
 
 def _panels(
-    held: Mapping[str, list[Samples]],
+    samples: Mapping[str, list[Samples]],
     field: str | None,
-    whole: bool = False,
+    closed: bool = False,
     directions: str | None = None,
 ) -> dict[str, list[DrawnSurface]]:
     """Return the surfaces of each panel's bodies, some of which have the field and directions."""
     panels = {
         caption: [
-            surface_of(s, field, whole=whole, directions=directions)
+            surface_of(s, field, closed=closed, directions=directions)
             for s in bodies
             if len(s.points)
         ]
-        for caption, bodies in held.items()
+        for caption, bodies in samples.items()
     }
     if not any(panels.values()):
         raise SymancfError("nothing to draw: the samples hold no points", asked="points", given=0)
-    every = [s for bodies in held.values() for s in bodies]
+    every = [s for bodies in samples.values() for s in bodies]
     require_field(every, field)
     if directions is not None:
         require_tensor(every, directions)
@@ -222,11 +222,11 @@ def show(
     >>> sa.view.show(sa.sample(problem.system, body), field="von_mises")  # doctest: +SKIP
     """
     comm = MPI.COMM_WORLD if comm is None else comm
-    held = gathered(comm, scene)
+    bodies = gathered(comm, scene)
     plotter: Any = None
     with together(comm):
         if comm.rank == 0:
-            panels = _panels({"": held}, field)
+            panels = _panels({"": bodies}, field)
             try:
                 import pyvista
             except ImportError:
@@ -241,9 +241,9 @@ def show(
             if picture.coloured:
                 title = (label or field or "").replace("_", " ") + "\n"
                 mappers = (actor.mapper for actor in plotter.actors.values())
-                shown = next(mapper for mapper in mappers if mapper.scalar_visibility)
+                coloured = next(mapper for mapper in mappers if mapper.scalar_visibility)
                 bar = {"color": "black", "n_labels": 5, "width": 0.4, "position_x": 0.3}
-                plotter.add_scalar_bar(title=title, mapper=shown, **bar)
+                plotter.add_scalar_bar(title=title, mapper=coloured, **bar)
     if plotter is not None and interactive:
         plotter.show()
     return plotter

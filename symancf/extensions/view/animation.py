@@ -98,8 +98,8 @@ def animate(
                 return [surface_of(s, field) for s in load(k) if len(s.points)]
 
             view = partial(Picture, shared=True, undeformed=undeformed, eye=eye, up=up)
-            frame, found = _span(len(captions), surfaces, view)
-            view = partial(view, frame=frame, limits=limits or found)
+            frame, limits_of_values = _span(len(captions), surfaces, view)
+            view = partial(view, frame=frame, limits=limits or limits_of_values)
             unit = unit or unit_of(load(0), field)
             style = {"title": title, "label": label or (field or ""), "unit": unit, "cmap": cmap}
             images = _images(captions, surfaces, view, style, width, dots, engine)
@@ -128,15 +128,15 @@ def _loader(
             given=len(times),
             possible=(len(frames),),
         )
-    found, alone = _apart(frames)
-    times = found if times is None else times
-    held, chosen = [], _chosen(len(frames))
+    parts, alone = _apart(frames)
+    times = parts if times is None else times
+    frames_of_bodies, chosen = [], _chosen(len(frames))
     for k in chosen:
         state = alone[k]
         scene: Scene = list(state.values()) if isinstance(state, Mapping) else state
-        held.append(gathered(comm, scene))
+        frames_of_bodies.append(gathered(comm, scene))
     clock = None if times is None else _clock([times[k] for k in chosen], time_unit)
-    return clock or [""] * len(chosen), lambda k: held[k]
+    return clock or [""] * len(chosen), lambda k: frames_of_bodies[k]
 
 
 def _apart(

@@ -37,14 +37,14 @@ def require_tensor(bodies: Iterable[Samples], name: str) -> None:
     """
     fields = [data for body in bodies for data in (body.point_data, body.cell_data)]
     if not any(name in data for data in fields):
-        known = dict.fromkeys(n for data in fields for n, v in data.items() if v.ndim > 2)
-        there = ", ".join(map(repr, known)) or "none: sa.sample(..., fields=['cauchy'])"
+        tensors = dict.fromkeys(n for data in fields for n, v in data.items() if v.ndim > 2)
+        there = ", ".join(map(repr, tensors)) or "none: sa.sample(..., fields=['cauchy'])"
         raise SymancfError(
             f"directions={name!r}: no samples have that tensor; there are {there}"
-            + (f".{closest(name, known)}" if known else ""),
+            + (f".{closest(name, tensors)}" if tensors else ""),
             asked="directions",
             given=name,
-            possible=known,
+            possible=tensors,
         )
 
 
@@ -53,24 +53,24 @@ def cross(
 ) -> float:
     """Give bodies their crosses, all of one scale; return the largest absolute value."""
     size = extent / CROSSES_PER_SIDE
-    found = {}
+    crosses = {}
     for caption, bodies in panels.items():
         for k, body in enumerate(bodies):
             if body.tensor is None or not len(body.faces):
                 continue
             spots = _spots(body, screen, toward, size)
             tensor = body.tensor[body.faces[spots]].mean(axis=1).reshape(-1, 3, 3)
-            found[caption, k] = spots, np.where(np.isfinite(tensor), tensor, 0.0)
+            crosses[caption, k] = spots, np.where(np.isfinite(tensor), tensor, 0.0)
     largest = max(
-        (np.abs(np.linalg.eigvalsh(t)).max(initial=0.0) for _, t in found.values()), default=0.0
+        (np.abs(np.linalg.eigvalsh(t)).max(initial=0.0) for _, t in crosses.values()), default=0.0
     )
     if largest <= (0.0 if unit else NOTHING):
         return 0.0
-    normals = (panels[caption][k].normals[spots] for (caption, k), (spots, _) in found.items())
+    normals = (panels[caption][k].normals[spots] for (caption, k), (spots, _) in crosses.items())
     areas = [0.5 * np.linalg.norm(each, axis=1) for each in normals]
     own = float(np.median(np.concatenate(areas))) ** 0.5
     reach = own if max(map(len, areas)) <= MAX_CROSSES else max(size, own)
-    for (caption, k), (spots, tensor) in found.items():
+    for (caption, k), (spots, tensor) in crosses.items():
         body = panels[caption][k]
         values, vectors = np.linalg.eigh(tensor + TIE * largest * np.diag([1.0, 0.0, -1.0]))
         centre = body.points[body.faces[spots]].mean(axis=1)

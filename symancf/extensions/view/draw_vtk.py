@@ -31,8 +31,8 @@ def main(path: Path) -> None:
     """Draw every panel of a job."""
     import pyvista
 
-    with np.load(path) as held:
-        job = dict(held)
+    with np.load(path) as arrays:
+        job = dict(arrays)
     settings = {name: value for name, value in job.items() if "/" not in name}
     for panel in range(int(settings["panels"])):
         width, height = (int(n) for n in settings["size"])

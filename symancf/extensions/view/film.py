@@ -112,7 +112,7 @@ def draw_film(
     'swing.gif'
     """
     comm = MPI.COMM_WORLD if comm is None else comm
-    whole = film_path("view.draw_film", path)
+    complete = film_path("view.draw_film", path)
     options |= {"width": width, "height": height, "dots": dots, "comm": MPI.COMM_SELF}
 
     def drawn() -> Iterator[Figure]:
@@ -128,8 +128,8 @@ def draw_film(
 
     with together(comm):
         if comm.rank == 0:
-            write_frames(drawn(), whole, fps, len(frames) if isinstance(frames, Sized) else 0)
-    return whole
+            write_frames(drawn(), complete, fps, len(frames) if isinstance(frames, Sized) else 0)
+    return complete
 
 
 def need_writer(path: Path) -> str:
@@ -197,9 +197,9 @@ def _write_mp4(frames: Iterator[Image], path: Path, fps: float) -> None:
     command += ["-r", f"{fps:g}", "-i", "-", "-an", "-c:v", "libx264", "-crf", "18"]
     command += ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p"]
     command += ["-movflags", "+faststart", "-f", "mp4"]
-    with new_file(path) as partial, tempfile.TemporaryFile() as said:
+    with new_file(path) as partial, tempfile.TemporaryFile() as log:
         writer = subprocess.Popen(
-            [*command, str(partial)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said
+            [*command, str(partial)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log
         )
         assert writer.stdin is not None
         try:
@@ -210,8 +210,8 @@ def _write_mp4(frames: Iterator[Image], path: Path, fps: float) -> None:
         finally:
             writer.communicate()
         if writer.returncode:
-            said.seek(0)
-            lines = said.read().decode(errors="replace").strip().splitlines()
+            log.seek(0)
+            lines = log.read().decode(errors="replace").strip().splitlines()
             reason = lines[-1] if lines else f"exit status {writer.returncode}"
             raise SymancfError(f"ffmpeg could not write {path.name}: {reason}")
 
@@ -257,8 +257,8 @@ def _palette(sheet: Pillow.Image) -> Ints:
     """Return at most 256 colours (n, 3) that suit an image, with exact black and white."""
     from PIL import Image as Pillow
 
-    found = sheet.quantize(254, method=Pillow.Quantize.MEDIANCUT).getpalette()
-    colours = [*np.reshape(found, (-1, 3)).tolist(), [0] * 3, [255] * 3]
+    palette = sheet.quantize(254, method=Pillow.Quantize.MEDIANCUT).getpalette()
+    colours = [*np.reshape(palette, (-1, 3)).tolist(), [0] * 3, [255] * 3]
     return np.asarray(np.unique(colours, axis=0)[-256:])
 
 

@@ -127,11 +127,11 @@ class Picture:
         if self.coloured:
             return
         power = _power(largest, unit)
-        told = f"{largest / 10.0**power:.3g} {PREFIXES[power]}{unit}".strip()
+        text = f"{largest / 10.0**power:.3g} {PREFIXES[power]}{unit}".strip()
         what = f"{label.replace('_', ' ')}: " if label else ""
         signs = {colour for bodies in self.panels.values() for b in bodies for colour in b.strokes}
         self.legend = [
-            (colour, f"{what}{sign}, longest line {told}")
+            (colour, f"{what}{sign}, longest line {text}")
             for colour, sign in ((POSITIVE, "positive"), (NEGATIVE, "negative"))
             if colour in signs
         ]
@@ -386,10 +386,10 @@ def value_ranges(
 ) -> list[tuple[float, float] | None]:
     """Return the ranges of values of panels, or that of all for each where it is `shared`."""
     ranges = [value_range(bodies) for bodies in panels]
-    known = [r for r in ranges if r is not None]
-    if not shared or not known:
+    present = [r for r in ranges if r is not None]
+    if not shared or not present:
         return ranges
-    return [(min(low for low, _ in known), max(high for _, high in known))] * len(ranges)
+    return [(min(low for low, _ in present), max(high for _, high in present))] * len(ranges)
 
 
 def _power(largest: float, unit: str) -> int:
@@ -440,6 +440,6 @@ def run_vtk(job: Path) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        return said[-1] if said else f"exit status {done.returncode}"
+        lines = done.stderr.strip().splitlines()
+        return lines[-1] if lines else f"exit status {done.returncode}"
     return ""

@@ -96,26 +96,26 @@ def regions(
     arguments.instance("view.regions: mesh", mesh, Mesh, "give a mesh")
     require_drawable("view.regions", title=title, eye=eye, up=up, width=width)
     eye, up = direction(eye).tolist(), direction(up).tolist()
-    shown = _regions_of(mesh, names)
-    order = sorted(reversed(shown), key=lambda r: (r.dim, r.size))
+    chosen = _regions_of(mesh, names)
+    order = sorted(reversed(chosen), key=lambda r: (r.dim, r.size))
     rows = [{"vertex": r.points()[:, None]} if r.dim == 0 else {} for r in order]
     rows.append({})  # what is in no region
     inside = np.array([mesh["all"].dim == 3 and r.dim == 2 for r in order])
     for dimension in (1, 2):
-        found, outside = visible_facets(mesh, order, dimension)
+        facets, outside = visible_facets(mesh, order, dimension)
         inside &= outside == 0
-        rows = [one | other for one, other in zip(rows, found, strict=True)]
+        rows = [one | other for one, other in zip(rows, facets, strict=True)]
     layers = [_gathered(mesh, each) for each in rows]
     with together(mesh.comm):
         if mesh.comm.rank == 0:
             if not any(layers):
                 raise MeshError(f"{mesh.name} has no cells that can be drawn")
-            colour = _colours(mesh, shown)
+            colour = _colours(mesh, chosen)
             texts = {
                 region.name: _label(region, bool(layer), hidden)
                 for region, layer, hidden in zip(order, layers, inside, strict=False)
             }
-            legend = [(colour[r.name], texts[r.name]) for r in shown]
+            legend = [(colour[r.name], texts[r.name]) for r in chosen]
             palette = [*(colour[r.name] for r in order), REST]
             picture = _picture(layers, palette, legend, eye, up)
             image = picture.compose(path, title, "", "", "", 2, width, engine)
@@ -128,24 +128,25 @@ def _regions_of(mesh: Mesh, names: str | Sequence[str] | None) -> list[Region]:
         raise ParameterError(
             f"view.regions(names={names!r}): give names of regions", asked="names", given=names
         )
-    named = [names] if isinstance(names, str) else names
+    wanted = [names] if isinstance(names, str) else names
     every = [region for region in mesh if region.name != "all"]
-    shown = every if named is None else [mesh[name] for name in named]
-    if not shown:
+    chosen = every if wanted is None else [mesh[name] for name in wanted]
+    if not chosen:
         raise ParameterError(
             f"view.regions: no region of {mesh.name} is asked for",
             asked="names",
             given=names,
             possible=mesh.regions,
         )
-    return shown
+    return chosen
 
 
-def _colours(mesh: Mesh, shown: list[Region]) -> dict[str, str]:
+def _colours(mesh: Mesh, chosen: list[Region]) -> dict[str, str]:
     """Return colours by the names of regions; what is the whole mesh is grey."""
-    whole = mesh["all"].sizes
+    all_cells = mesh["all"].sizes
     return {
-        r.name: REST if r.sizes == whole else COLOURS[k % len(COLOURS)] for k, r in enumerate(shown)
+        r.name: REST if r.sizes == all_cells else COLOURS[k % len(COLOURS)]
+        for k, r in enumerate(chosen)
     }
 
 
@@ -167,9 +168,9 @@ def visible_facets(
     rest = len(order)
     every = *order, mesh["all"]
     rows = [(n, s) for n, region in enumerate(every) for s in _cells(mesh, region, dimension)]
-    found: list[dict[str, Ints]] = [{} for _ in every]
+    rows_by_region: list[dict[str, Ints]] = [{} for _ in every]
     if not rows:
-        return found, np.zeros(rest, np.int64)
+        return rows_by_region, np.zeros(rest, np.int64)
     meeting = Meeting(mesh.comm, np.concatenate([hashes(s.nodes) for _, s in rows]))
     number = meeting.bring(np.concatenate([np.full(len(s.order), n) for n, s in rows]))
     best = np.full(meeting.groups, rest)
@@ -180,13 +181,13 @@ def visible_facets(
     best[~outside & volume[best]] = -1  # walls between parts
     first = np.zeros(len(number), bool)
     first[np.unique(meeting.group, return_index=True)[1]] = True
-    told = meeting.answer(np.where(first, best[meeting.group], -1))
+    winners = meeting.answer(np.where(first, best[meeting.group], -1))
     ends = np.cumsum([len(s.order) for _, s in rows])[:-1]
-    for part, (_, s) in zip(np.split(told, ends), rows, strict=True):
-        for n, layer in enumerate(found):
+    for part, (_, s) in zip(np.split(winners, ends), rows, strict=True):
+        for n, layer in enumerate(rows_by_region):
             layer[s.kind] = np.concatenate([layer.get(s.kind, s.nodes[:0]), s.nodes[part == n]])
     counts = np.bincount(number[outside[meeting.group]], minlength=rest + 1)[:rest]
-    return found, mesh.comm.allreduce(counts)
+    return rows_by_region, mesh.comm.allreduce(counts)
 
 
 def _cells(mesh: Mesh, region: Region, dimension: int) -> list[Sides]:
@@ -199,13 +200,13 @@ def _cells(mesh: Mesh, region: Region, dimension: int) -> list[Sides]:
 
 def _gathered(mesh: Mesh, rows: dict[str, Ints]) -> Corners:
     """Return the places (k, nv, 3) of cells of all ranks on rank 0, by type. Collective."""
-    found = {}
+    places = {}
     for kind, nodes in rows.items():
         parts = mesh.comm.gather(mesh.fetch_points(nodes))
         x = np.concatenate(parts) if parts is not None else np.empty((0, nodes.shape[1], 3))
         if len(x):
-            found[kind] = x
-    return found
+            places[kind] = x
+    return places
 
 
 def _with_marks(layer: Corners, radius: float) -> Corners:
@@ -251,7 +252,7 @@ def _picture(
             replace(s, points=np.asarray(s.points, float) @ turn) for s in samples
         ]
     surfaces = {  # of solids edges that are hidden stay so
-        caption: [replace(surface_of(s, "region", whole=True), solid=solid) for s in each]
+        caption: [replace(surface_of(s, "region", closed=True), solid=solid) for s in each]
         for caption, each in panels.items()
     }
     names = [str(k) for k in range(len(layers))]

@@ -23,8 +23,8 @@ Scene = Part | Sequence[Part]
 
 def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
     """All bodies of a scene on rank 0. Collective."""
-    given: Any = scene
-    parts: list[Part] = [*given] if isinstance(given, list | tuple) else [given]
+    value: Any = scene
+    parts: list[Part] = [*value] if isinstance(value, list | tuple) else [value]
     for each in cast("list[object]", parts):
         if not isinstance(each, Samples | Shape | str | Path):
             raise ParameterError(
@@ -39,8 +39,8 @@ def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
             if isinstance(part, str | Path) and comm.rank == 0:
                 out += read(part).values()
         if isinstance(part, Samples):
-            whole = gather(comm, part)
-            out += [] if whole is None else [whole]
+            rows = gather(comm, part)
+            out += [] if rows is None else [rows]
     shapes = [part for part in parts if isinstance(part, Shape)]
     around = np.concatenate([np.zeros((0, 3)), *(samples.points for samples in out)])
     drawn = [shape_at_rest(shape, around) for shape in shapes]
@@ -49,12 +49,12 @@ def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
 
 def unit_of(bodies: Iterable[Samples], field: str | None) -> str:
     """Return the unit that all samples with a field give it, "" where they differ or give none."""
-    known = {
+    units = {
         s.units.get(field or "", "")
         for s in bodies
         if field in s.point_data or field in s.cell_data
     }
-    return known.pop() if len(known) == 1 else ""
+    return units.pop() if len(units) == 1 else ""
 
 
 def require_field(bodies: Iterable[Samples], field: str | None) -> None:
@@ -66,17 +66,17 @@ def require_field(bodies: Iterable[Samples], field: str | None) -> None:
     """
     if field is None or field == "displacement":
         return
-    known: dict[str, None] = {}
+    names: dict[str, None] = {}
     for body in bodies:
-        known |= dict.fromkeys((*body.point_data, *body.cell_data))
-        if field in known:
+        names |= dict.fromkeys((*body.point_data, *body.cell_data))
+        if field in names:
             return
-    there = f"there are {', '.join(map(repr, known))}" if known else "they have no fields"
+    there = f"there are {', '.join(map(repr, names))}" if names else "they have no fields"
     raise SymancfError(
-        f"field={field!r}: no samples have that field; {there}.{closest(field, known)} "
+        f"field={field!r}: no samples have that field; {there}.{closest(field, names)} "
         f"sa.sample(system, body, fields=[{field!r}]) adds what the body knows; field=None draws "
         "without",
         asked="field",
         given=field,
-        possible=known,
+        possible=names,
     )

@@ -72,11 +72,11 @@ class DrawnSurface:
 
 
 def surface_of(
-    samples: Samples, field: str | None, *, whole: bool = False, directions: str | None = None
+    samples: Samples, field: str | None, *, closed: bool = False, directions: str | None = None
 ) -> DrawnSurface:
     """Find the outer faces, borders and outline of samples.
 
-    `whole` : values are numbers of classes: each face has one, that of most of its points.
+    `closed` : values are numbers of classes: each face has one, that of most of its points.
     `directions` : a symmetric tensor whose principal directions are drawn.
     """
     points = np.asarray(samples.points, float)
@@ -91,7 +91,7 @@ def surface_of(
     faces = np.concatenate([sheets, outer])
     united_points, united_reference = points[first], reference[first]
     outline = _borders(united_reference, sheets, outer)
-    found = DrawnSurface(
+    drawn = DrawnSurface(
         points=united_points,
         reference=united_reference,
         faces=faces,
@@ -103,11 +103,11 @@ def surface_of(
         tensor=_tensor(samples, directions, place, len(first)),
     )
     if set(samples.cells) <= {"vertex", "line"} and "vertex" in samples.cells:
-        found.supports = "reaction" in samples.point_data
-        forces = samples.point_data.get("reaction" if found.supports else "force")
-        found.marks = points
-        found.forces = np.zeros_like(points) if forces is None else np.asarray(forces, float)
-    return _apart(found) if whole and found.values is not None else found
+        drawn.supports = "reaction" in samples.point_data
+        forces = samples.point_data.get("reaction" if drawn.supports else "force")
+        drawn.marks = points
+        drawn.forces = np.zeros_like(points) if forces is None else np.asarray(forces, float)
+    return _apart(drawn) if closed and drawn.values is not None else drawn
 
 
 def _apart(surface: DrawnSurface) -> DrawnSurface:
@@ -131,22 +131,22 @@ def _apart(surface: DrawnSurface) -> DrawnSurface:
 
 def _polygons(cells: Mapping[str, Ints]) -> Ints:
     """Triangles and quadrilaterals (k, 4) of surfaces."""
-    found = [
+    faces = [
         rows[:, CELLS[kind].polygons].reshape(-1, 4)
         for kind, rows in cells.items()
         if CELLS[kind].dimension == 2
     ]
-    return np.asarray(np.concatenate([np.empty((0, 4), np.int64), *found]), np.int64)
+    return np.asarray(np.concatenate([np.empty((0, 4), np.int64), *faces]), np.int64)
 
 
 def _lines(cells: Mapping[str, Ints]) -> Ints:
     """Straight pieces (k, 2) of lines."""
-    found = [
+    segments = [
         rows[:, np.array(CELLS[kind].links)].reshape(-1, 2)
         for kind, rows in cells.items()
         if CELLS[kind].dimension == 1
     ]
-    return np.asarray(np.concatenate([np.empty((0, 2), np.int64), *found]), np.int64)
+    return np.asarray(np.concatenate([np.empty((0, 2), np.int64), *segments]), np.int64)
 
 
 def _outer(cells: Mapping[str, Ints]) -> Ints:
@@ -162,7 +162,7 @@ def _outer(cells: Mapping[str, Ints]) -> Ints:
 
 def _borders(x: Array, sheets: Ints, closed: Ints) -> Ints:
     """Edges of one face only, and edges of a closed surface where it turns sharply."""
-    found = []
+    borders = []
     for faces, is_closed in ((sheets, False), (closed, True)):
         if not len(faces):
             continue
@@ -176,14 +176,14 @@ def _borders(x: Array, sheets: Ints, closed: Ints) -> Ints:
         new[1:] = np.any(edges[1:] != edges[:-1], axis=1)
         start = np.flatnonzero(new)
         count = np.diff([*start, len(edges)])
-        found.append(edges[start[count == 1]])
+        borders.append(edges[start[count == 1]])
         if is_closed:
             normal = np.cross(x[faces[:, 2]] - x[faces[:, 0]], x[faces[:, 3]] - x[faces[:, 1]])
             normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
             pair = start[count == 2]
             turn = np.einsum("ka,ka->k", normal[owner[pair]], normal[owner[pair + 1]])
-            found.append(edges[pair[turn < SHARP_COSINE]])
-    return np.concatenate([np.empty((0, 2), np.int64), *found])
+            borders.append(edges[pair[turn < SHARP_COSINE]])
+    return np.concatenate([np.empty((0, 2), np.int64), *borders])
 
 
 def _united(points: Array, reference: Array) -> tuple[Ints, Ints]:
@@ -243,8 +243,8 @@ def _mean(samples: Samples, values: Array, place: Ints, n: int, *, of_cells: boo
     return np.asarray(total / np.maximum(np.bincount(where, minlength=n), 1))
 
 
-def _magnitude(given: npt.ArrayLike) -> Array:
-    values = np.asarray(given, float)
+def _magnitude(field: npt.ArrayLike) -> Array:
+    values = np.asarray(field, float)
     if values.ndim == 1:
         return values
     return np.asarray(np.sqrt((values**2).sum(axis=tuple(range(1, values.ndim)))))

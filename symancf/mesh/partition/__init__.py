@@ -50,13 +50,13 @@ def distribute(
     _validate(comm, families)
     local_ids, local = compress([f.vertices for f in families])
     owners = find_owners(comm, families, local_ids, local, n_points)
-    held: list[tuple[Ints, Ints]] = []
+    entities: list[tuple[Ints, Ints]] = []
     for family, vertices in zip(families, local, strict=True):
         row, rank = _destinations(owners.of_local[vertices])
-        _, (ids, given) = exchange(comm, rank, family.ids[row], family.vertices[row])
-        held.append((ids, given))
+        _, (ids, of_entities) = exchange(comm, rank, family.ids[row], family.vertices[row])
+        entities.append((ids, of_entities))
     del local, local_ids
-    return _localize(comm, families, held, owners)
+    return _localize(comm, families, entities, owners)
 
 
 def _validate(comm: MPI.Comm, families: Sequence[Family]) -> None:
@@ -122,11 +122,11 @@ def _destinations(owner: Ints32) -> tuple[Ints, Ints32]:
 def _localize(
     comm: MPI.Comm,
     families: Sequence[Family],
-    held: list[tuple[Ints, Ints]],
+    families_here: list[tuple[Ints, Ints]],
     owners: Owners,
 ) -> Topology:
     """Number the vertices of this rank and sort its entities. Collective."""
-    ids, entities = compress([vertices for _, vertices in held])
+    ids, entities = compress([vertices for _, vertices in families_here])
     owner = lookup(comm, owners.starts, ids, owners.table)
     owned = np.flatnonzero(owner == comm.rank)
     n_owned = len(owned)
@@ -145,8 +145,8 @@ def _localize(
     ghosts = np.flatnonzero(owner != comm.rank)
     ghosts = ghosts[np.argsort(owner[ghosts], kind="stable")]
     counts = np.bincount(owner[ghosts], minlength=comm.size).astype(np.int64)
-    asked, (wanted,) = exchange_blocks(comm, counts, ids[ghosts])
-    _, (there,) = exchange_blocks(comm, asked, place[np.searchsorted(ids, wanted)])
+    queries, (wanted,) = exchange_blocks(comm, counts, ids[ghosts])
+    _, (there,) = exchange_blocks(comm, queries, place[np.searchsorted(ids, wanted)])
     by_place = np.lexsort((there, owner[ghosts]))
     ghosts, there = ghosts[by_place], there[by_place]
     place[ghosts] = np.arange(n_owned, len(ids), dtype=np.int32)
@@ -156,7 +156,7 @@ def _localize(
     starts = shares(comm, n_owned)
     numbers = np.concatenate([np.arange(n_owned), there]) + starts[owner[back]]
     out = {}
-    for family, (entity_ids, _), places in zip(families, held, entities, strict=True):
+    for family, (entity_ids, _), places in zip(families, families_here, entities, strict=True):
         # The vertex that decides who owns an entity changes with its id, to spread the load.
         column = entity_ids % max(places.shape[1], 1)
         first = owner[np.take_along_axis(places, column[:, None], 1)[:, 0]]

@@ -33,10 +33,10 @@ def meetings(comm: MPI.Comm, starts: Ints, groups: Ints, items: Ints) -> Sequenc
     groups, first, count, items : of this rank's share the groups named (g,), ascending; where the
         items of each begin among `items` and how many there are; ascending in each group.
     """
-    named, of = groups.ravel(), np.repeat(items, groups.shape[1])
-    _, (named, of) = exchange(comm, owners_of(starts, named), named, of)
-    order = np.lexsort((of, named))
-    there, first, count = np.unique(named[order], return_index=True, return_counts=True)
+    numbers, of = groups.ravel(), np.repeat(items, groups.shape[1])
+    _, (numbers, of) = exchange(comm, owners_of(starts, numbers), numbers, of)
+    order = np.lexsort((of, numbers))
+    there, first, count = np.unique(numbers[order], return_index=True, return_counts=True)
     return there, first, count, of[order]
 
 
@@ -47,13 +47,13 @@ def least_connected(comm: MPI.Comm, starts: Ints, pairs: Ints) -> Ints:
     under the least one beside it and replaced by that one's, until neighbours have the same: a few
     rounds (cf. Liu and Tarjan, Simple concurrent algorithms for connected components, 2022).
     """
-    known, (place,) = compress([pairs])
-    least = known[least_of(comm, len(known), place)]
+    roots, (place,) = compress([pairs])
+    least = roots[least_of(comm, len(roots), place)]
     mine = int(starts[comm.rank])
     label = np.arange(mine, starts[comm.rank + 1])
-    ends = np.stack([known, least], axis=1)
+    ends = np.stack([roots, least], axis=1)
     if comm.size == 1:
-        label[known - mine] = ends[:, 1]
+        label[roots - mine] = ends[:, 1]
         return label
     while True:
         low, high = np.sort(lookup(comm, starts, ends, label), axis=1).T

@@ -44,13 +44,13 @@ class GhostExchange:
         counts : (ranks,) number of ghosts from each owner.
         rows : (ghosts,) the owner's local numbers, grouped by owner.
         """
-        asked, (wanted,) = exchange_blocks(comm, counts, rows)
+        queries, (wanted,) = exchange_blocks(comm, counts, rows)
         last = n_owned + np.cumsum(counts)
         received: dict[int, slice | Ints32] = {
             rank: slice(int(last[rank] - counts[rank]), int(last[rank]))
             for rank in np.flatnonzero(counts).tolist()
         }
-        return cls(comm, n_owned, by_rank(asked, wanted), received)
+        return cls(comm, n_owned, by_rank(queries, wanted), received)
 
     def extended(self, sent: dict[int, Ints32], received: dict[int, Ints32]) -> GhostExchange:
         """Return the halo with further rows, which an owner and its ghosts give in one order."""
@@ -61,8 +61,8 @@ class GhostExchange:
         }
         back = dict(self.received)
         for rank, rows in received.items():
-            known = back.get(rank, slice(0, 0))
-            back[rank] = np.concatenate([_numbers(known), rows])
+            own_rows = back.get(rank, slice(0, 0))
+            back[rank] = np.concatenate([_numbers(own_rows), rows])
         return GhostExchange(self.comm, self.n_owned, out, back)
 
     def restricted(self, members: Integers) -> GhostExchange:
@@ -72,17 +72,17 @@ class GhostExchange:
         """
         sent = {}
         for rank, rows in self.sent.items():
-            kept = _among(members, rows)
-            if len(kept):
-                sent[rank] = kept
+            own = _among(members, rows)
+            if len(own):
+                sent[rank] = own
         received: dict[int, slice | Ints32] = {}
         for rank, ghosts in self.received.items():
             if isinstance(ghosts, slice):
                 low, high = np.searchsorted(members, (ghosts.start, ghosts.stop)).tolist()
                 if high > low:
                     received[rank] = slice(low, high)
-            elif len(kept := _among(members, ghosts)):
-                received[rank] = kept
+            elif len(own := _among(members, ghosts)):
+                received[rank] = own
         owned = int(np.searchsorted(members, self.n_owned))
         return GhostExchange(self.comm, owned, sent, received)
 
@@ -106,9 +106,9 @@ class GhostExchange:
         requests = [
             self.comm.Irecv([_bytes(data), MPI.BYTE], rank, 71) for rank, data in incoming.items()
         ]
-        kept = {rank: np.ascontiguousarray(array[rows]) for rank, rows in self.sent.items()}
+        own = {rank: np.ascontiguousarray(array[rows]) for rank, rows in self.sent.items()}
         requests += [
-            self.comm.Isend([_bytes(data), MPI.BYTE], rank, 71) for rank, data in kept.items()
+            self.comm.Isend([_bytes(data), MPI.BYTE], rank, 71) for rank, data in own.items()
         ]
         MPI.Request.Waitall(requests)
         for rank, rows in self.received.items():

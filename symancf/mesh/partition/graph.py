@@ -37,15 +37,15 @@ class AdjacencyGraph(NamedTuple):
     start: Ints
     neighbours: Ints32
 
-    def only(self, kept: Ints) -> AdjacencyGraph:
-        """Return the graph of the vertices `kept` (ascending), numbered along them."""
+    def only(self, vertices: Ints) -> AdjacencyGraph:
+        """Return the graph of the vertices `vertices` (ascending), numbered along them."""
         number = np.full(len(self.start) - 1, -1, np.int32)
-        number[kept] = np.arange(len(kept), dtype=np.int32)
+        number[vertices] = np.arange(len(vertices), dtype=np.int32)
         row = np.repeat(number, np.diff(self.start))
         column = number[self.neighbours]
         inside = (row >= 0) & (column >= 0)
-        start = np.zeros(len(kept) + 1, np.int64)
-        np.cumsum(np.bincount(row[inside], minlength=len(kept)), out=start[1:])
+        start = np.zeros(len(vertices) + 1, np.int64)
+        np.cumsum(np.bincount(row[inside], minlength=len(vertices)), out=start[1:])
         return AdjacencyGraph(start, column[inside])
 
 
@@ -94,9 +94,9 @@ def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
     But of this rank only.
     """
     least = np.empty(max(1, size), np.int32)
-    given = np.ascontiguousarray(pairs, dtype=np.int32)
+    edges = np.ascontiguousarray(pairs, dtype=np.int32)
     library = _library(comm)
-    library.symancf_connected(size, ctypes.c_int64(len(given)), *map(pointer, (given, least)))
+    library.symancf_connected(size, ctypes.c_int64(len(edges)), *map(pointer, (edges, least)))
     return least[:size]
 
 
@@ -195,10 +195,10 @@ def _set_weights(
     high = reduced(comm, np.array([weights.max(initial=0.0)]), MPI.MAX)[0]
     if not 0 < low < high:
         return
-    whole = np.clip(np.rint(weights * min(20.0 / low, 1e5 / high)), 1, None)
+    integers = np.clip(np.rint(weights * min(20.0 / low, 1e5 / high)), 1, None)
     if not hasattr(functions, "PetscMallocA"):
         return
-    values = whole.astype(integer)
+    values = integers.astype(integer)
     memory = ctypes.c_void_p()
     nothing = ctypes.c_char_p(b"symancf")
     size = ctypes.c_size_t(max(values.nbytes, 8))

@@ -66,8 +66,8 @@ def find_owners(
 
 def in_graph(comm: MPI.Comm, families: Sequence[Family]) -> list[bool]:
     """Families that make the graph: the partitioned ones, or all where there are none."""
-    given = np.array([len(f.ids) if f.partitioned else 0 for f in families], np.int64)
-    if reduced(comm, given).any():
+    counts = np.array([len(f.ids) if f.partitioned else 0 for f in families], np.int64)
+    if reduced(comm, counts).any():
         return [f.partitioned for f in families]
     return [True] * len(families)
 
@@ -92,7 +92,7 @@ def _cut(
             cost += times * (family.weight / max(vertices.shape[1], 1))
             used |= times > 0
     counts = np.diff(np.searchsorted(local_ids, starts))
-    asked, (ids, costs, uses) = exchange_blocks(comm, counts, local_ids, cost, used)
+    queries, (ids, costs, uses) = exchange_blocks(comm, counts, local_ids, cost, used)
     ids -= base
     weights = np.bincount(ids, costs, minlength=mine).astype(float)
     used_here = np.bincount(ids, uses, minlength=mine) > 0
@@ -100,13 +100,13 @@ def _cut(
     # Vertices of the graph are numbered without gaps; the numbers go back.
     nodes = shares(comm, int(used_here.sum()))
     number = np.where(used_here, np.cumsum(used_here) - 1 + nodes[comm.rank], -1)
-    _, (numbers,) = exchange_blocks(comm, asked, number[ids])
+    _, (numbers,) = exchange_blocks(comm, queries, number[ids])
     rows = zip(families, local, chosen, strict=True)
     cells = [(vertices, family.links) for family, vertices, inside in rows if inside]
     graph = adjacency(comm, len(local_ids), cells)
     if (numbers < 0).any():
-        kept = np.flatnonzero(numbers >= 0)
-        graph, numbers = graph.only(kept), numbers[kept]
+        rows_kept = np.flatnonzero(numbers >= 0)
+        graph, numbers = graph.only(rows_kept), numbers[rows_kept]
     pointers, columns = gather_rows(comm, graph, numbers, nodes)
     del graph, numbers, number
     table = np.full(mine, -1, np.int32)
@@ -124,19 +124,19 @@ def _follow(comm: MPI.Comm, owners: Owners, local_ids: Ints, local: Sequence[Int
         for vertices in local:
             if not vertices.size:
                 continue
-            known = owners.of_local[vertices] >= 0
-            entity = np.flatnonzero(known.any(axis=1) & ~known.all(axis=1))
-            first = vertices[entity, known[entity].argmax(axis=1)]
-            row, column = np.nonzero(~known[entity])
+            have_owner = owners.of_local[vertices] >= 0
+            entity = np.flatnonzero(have_owner.any(axis=1) & ~have_owner.all(axis=1))
+            first = vertices[entity, have_owner[entity].argmax(axis=1)]
+            row, column = np.nonzero(~have_owner[entity])
             vertex.append(local_ids[vertices[entity[row], column]])
             rank.append(owners.of_local[first][row])
-        asked, proposed = np.concatenate(vertex), np.concatenate(rank)
-        to = owners_of(owners.starts, asked)
-        _, (asked, proposed) = exchange(comm, to, asked, proposed)
+        queries, proposed = np.concatenate(vertex), np.concatenate(rank)
+        to = owners_of(owners.starts, queries)
+        _, (queries, proposed) = exchange(comm, to, queries, proposed)
         # Several neighbours: which rank wins changes with the vertex, to spread the load.
-        order = np.lexsort(((proposed + asked) % comm.size, asked))[::-1]
-        owners.table[asked[order] - base] = proposed[order]
-        if not comm.allreduce(len(asked)):
+        order = np.lexsort(((proposed + queries) % comm.size, queries))[::-1]
+        owners.table[queries[order] - base] = proposed[order]
+        if not comm.allreduce(len(queries)):
             break
         owners.of_local = lookup(comm, owners.starts, local_ids, owners.table)
     # What touches no cell, not even through others, stays where the directory has it.
@@ -162,10 +162,10 @@ def _refuse_unused(
         if inside:
             used[vertices] = True
     counts = np.diff(np.searchsorted(points, starts))
-    asked, (ids, uses) = exchange_blocks(comm, counts, points, used[: len(points)])
+    queries, (ids, uses) = exchange_blocks(comm, counts, points, used[: len(points)])
     ids -= starts[comm.rank]
     total = np.bincount(ids, uses, minlength=starts[comm.rank + 1] - starts[comm.rank])
-    _, (somewhere,) = exchange_blocks(comm, asked, total[ids])
+    _, (somewhere,) = exchange_blocks(comm, queries, total[ids])
     lonely = np.flatnonzero(somewhere == 0)
     error = None
     if len(lonely):

@@ -120,10 +120,10 @@ class Topology:
         SymancfError : there are more than it has places for, on every rank.
         """
         first = self.n_local - self.room
-        held = self.numbers[first:]
+        present = self.numbers[first:]
         own = (numbers >= self.starts[self.comm.rank]) & (numbers < self.starts[self.comm.rank + 1])
         wanted = np.setdiff1d(numbers[~own], self.numbers[self.n_owned : first])
-        new = np.setdiff1d(wanted, held)
+        new = np.setdiff1d(wanted, present)
         if not self.comm.allreduce(len(new)):
             return False
         with together(self.comm):
@@ -132,16 +132,17 @@ class Topology:
                     f"lists of entities need {len(wanted)} vertices of other ranks at once; there "
                     f"is room for {self.room}"
                 )
-        spare = np.flatnonzero(~np.isin(held, wanted))
-        at = spare[np.argsort(held[spare] >= 0, kind="stable")][: len(new)]  # the empty ones first
-        held[at] = new
+        spare = np.flatnonzero(~np.isin(present, wanted))
+        # the empty ones first
+        at = spare[np.argsort(present[spare] >= 0, kind="stable")][: len(new)]
+        present[at] = new
         self.owners[first + at] = owners_of(self.starts, new)
-        there = np.flatnonzero(held >= 0)
-        there = there[np.argsort(held[there])]  # ascending, hence by owner
-        rank = owners_of(self.starts, held[there])
+        there = np.flatnonzero(present >= 0)
+        there = there[np.argsort(present[there])]  # ascending, hence by owner
+        rank = owners_of(self.starts, present[there])
         counts = np.bincount(rank, minlength=self.comm.size).astype(np.int64)
-        asked, (rows,) = exchange_blocks(self.comm, counts, held[there] - self.starts[rank])
-        self.lent = by_rank(asked, rows)
+        queries, (rows,) = exchange_blocks(self.comm, counts, present[there] - self.starts[rank])
+        self.lent = by_rank(queries, rows)
         self.borrowed = by_rank(counts, first + there)
         self.halo = self.lasting.extended(self.lent, self.borrowed)
         self.halo.update(self.vertex_ids)
@@ -169,8 +170,8 @@ class Topology:
             return np.zeros(0, np.int32)
         near = np.searchsorted(self.vertex_ids, wanted, sorter=order)
         local = order[np.minimum(near, len(order) - 1)]
-        found: Ints32 = local[self.vertex_ids[local] == wanted].astype(np.int32)
-        return found
+        numbers: Ints32 = local[self.vertex_ids[local] == wanted].astype(np.int32)
+        return numbers
 
     @property
     def n_local(self) -> int:

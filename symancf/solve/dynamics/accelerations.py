@@ -29,7 +29,7 @@ from .derivatives import ConstraintKinematics
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from .motion import EquationsOfMotion
     from .newton import Newton
     from .stabilise import Stabilisation
@@ -76,9 +76,9 @@ class Accelerations:
         """Return none: what is found is of the present state."""
         return []
 
-    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+    def relisted(self, changed: Sequence[Form], rebuilt: bool) -> None:
         """Derive constraints on other entities by time; forget the matrix (collective)."""
-        if rebuilt or any(piece.role == "constraint" for piece in changed):
+        if rebuilt or any(form.role == "constraint" for form in changed):
             self.kinematics.derive()
             self.forget()
 
@@ -123,14 +123,14 @@ class Accelerations:
             self.newton.balance.constraints,
             self.system.numbering,
         )
-        found = np.ones(numbering.coordinates)
+        sizes = np.ones(numbering.coordinates)
         if self.kinematics.any:
             self.factor()
             lengths = constraints.lengths() if self.lengths is None else self.lengths
             lengths = lengths / self.system.stiffness
             at = numbering.coordinate_of_row[constraints.rows]
-            found[at] = np.where(lengths > 0.0, lengths, 1.0)
-        return found[m.algebraic]
+            sizes[at] = np.where(lengths > 0.0, lengths, 1.0)
+        return sizes[m.algebraic]
 
     def forget(self) -> None:
         """Forget the matrix of earlier times: the next one depends on the motion alone."""
@@ -206,7 +206,7 @@ class Accelerations:
             raise ConstraintError(
                 "the mass matrix with the constraints is singular at time "
                 f"{system.time:g}: constraints are redundant, or a coordinate without mass is held "
-                f"by none{newton.linear.told}",
+                f"by none{newton.linear.reason}",
                 asked="mass matrix",
                 given=system.time,
             ) from ConvergenceError(reason=name, iteration=0, time=system.time)
@@ -343,9 +343,9 @@ class Accelerations:
 
     def project_positions(self) -> bool:
         """Take positions to the constraints in the metric of the mass; return a change."""
-        found = _PositionProjection(self)
-        newton(found, 6)
-        return found.changed
+        projection = _PositionProjection(self)
+        newton(projection, 6)
+        return projection.changed
 
     def project_rates(self) -> Array:
         """Take rates to the constraints' in the metric of the mass; return the change."""
@@ -366,10 +366,10 @@ class _PositionProjection:
 
     def residual(self) -> bool:
         """Take the violations, and what they are measured by."""
-        made = self.accelerations
-        self._phi = made.violation()
-        made.factor()
-        made.newton.balance.constraints.refresh(made.lengths)
+        accelerations = self.accelerations
+        self._phi = accelerations.violation()
+        accelerations.factor()
+        accelerations.newton.balance.constraints.refresh(accelerations.lengths)
         return True
 
     def reason(self, iteration: int) -> int:

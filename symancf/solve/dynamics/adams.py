@@ -65,8 +65,8 @@ class Adams(Explicit):
     def _rates(self, t: float, y: Array) -> Array:
         if self.error is None:
             try:
-                found = self.rates(t, y)
-                return np.full(len(y), np.nan) if found is None else found
+                rates = self.rates(t, y)
+                return np.full(len(y), np.nan) if rates is None else rates
             except BaseException as error:
                 self.error = error
         return np.full(len(y), np.nan)  # VODE ends soon
@@ -94,7 +94,7 @@ class Adams(Explicit):
         )
         self._solver.set_initial_value(self.values(), time)
 
-    def open(self, left: float) -> None:
+    def open(self, rest: float) -> None:
         """Begin a step: VODE chooses its length."""
 
     def step(self, h: float) -> Step:
@@ -125,10 +125,10 @@ class Adams(Explicit):
             )
         t, y = solver.t, solver.y
         assert self.ahead is not None
-        shown = self.ahead.limit(before, t - before)
-        if shown < t - before:  # begin anew where functions of time do what no step has seen
-            t, y = before + shown, solver.integrate(before + shown)
-            self._first_step = min(self.step_length, shown)
+        limit = self.ahead.limit(before, t - before)
+        if limit < t - before:  # begin anew where functions of time do what no step has seen
+            t, y = before + limit, solver.integrate(before + limit)
+            self._first_step = min(self.step_length, limit)
             self._anew = True
         self.accept(t, y)
         self.last_step = t - before
@@ -141,11 +141,11 @@ class Adams(Explicit):
         self.ts.setTime(self.motion.system.time)
 
     # ---- events ---------------------------------------------------------------------------------
-    def land(self, t: float, whole: Interval) -> None:
+    def land(self, t: float, interval: Interval) -> None:
         """End the step at t, by VODE's own polynomial, as exact as the step; then start anew."""
-        begins, ends = t <= whole.begin.time, t >= whole.end.time
+        begins, ends = t <= interval.begin.time, t >= interval.end.time
         if begins or ends:
-            self.motion.go_to(whole.begin if begins else whole.end)
+            self.motion.go_to(interval.begin if begins else interval.end)
         else:
             self.accept(t, self._solver.integrate(t))
         self._anew = not ends

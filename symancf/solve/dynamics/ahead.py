@@ -52,13 +52,13 @@ class Ahead:
     beyond : part of a step behind its end in which prescribed motions are differentiated.
     """
 
-    def __init__(self, motion: EquationsOfMotion, asked: float, beyond: float = 0.0) -> None:
-        self.motion, self.system, self.step_length = motion, motion.system, asked
+    def __init__(self, motion: EquationsOfMotion, step_length: float, beyond: float = 0.0) -> None:
+        self.motion, self.system, self.step_length = motion, motion.system, step_length
         self._beyond = beyond if motion.moving else 0.0
         self._functions = list(self._time_functions())
-        laws = [p for p in self.system.pieces if "t" in p.kernel.uniform]
+        laws = [p for p in self.system.forms if "t" in p.kernel.uniform]
         laws = laws if self.system.comm.allreduce(len(laws)) else []
-        self._laws = [self.system.plan.part([piece]) for piece in laws]
+        self._laws = [self.system.assembler.part([form]) for form in laws]
         self._sizes: Array | None = None
         self._unresolved = 0
 
@@ -66,16 +66,18 @@ class Ahead:
     def _time_functions(self) -> Iterator[_TimeFunction]:
         """Yield all but the laws (collective)."""
         m, system = self.motion, self.system
-        for plan in (system.plan, m.mass):
-            for owner, what, value in plan.functions():
+        for assembler in (system.assembler, m.mass):
+            for owner, what, value in assembler.functions():
 
                 def of_time(t: float, what: str = what, value: object = value) -> Array:
                     return np.array([evaluate(what, value, t)])  # type: ignore[arg-type]
 
                 yield _TimeFunction(owner, of_time)
-        given = [g for support in m.moving for g in support.given(system)]
-        given += [g for p in system.pieces if getattr(p.cell_at, "timed", True) for g in p.given]
-        for each, X in zip(given, self._places(given), strict=True):
+        functions = [g for support in m.moving for g in support.prescribed_functions(system)]
+        functions += [
+            g for p in system.forms if getattr(p.cell_at, "timed", True) for g in p.functions
+        ]
+        for each, X in zip(functions, self._places(functions), strict=True):
             if len(X):
 
                 def at_places(t: float, each: PlaceFunction = each, X: Array = X) -> Array:
@@ -83,21 +85,21 @@ class Ahead:
 
                 yield _TimeFunction(each.name, at_places)
 
-    def _places(self, given: list[PlaceFunction]) -> list[Array]:
+    def _places(self, functions: list[PlaceFunction]) -> list[Array]:
         """Return places of each function, the same on any number of ranks (collective)."""
         ways = np.random.default_rng(0).standard_normal((3, SAMPLED_PLACES))
         mine = [
             g.places[np.unique(np.argmax(g.places @ ways, axis=0))]
             if len(g.places)
             else np.zeros((0, 3))
-            for g in given
+            for g in functions
         ]
         every = self.system.comm.allgather(mine)
-        found = []
+        places = []
         for those in zip(*every, strict=True):
             X = np.concatenate(those)
-            found.append(X[np.unique(np.argmax(X @ ways, axis=0))] if len(X) else X)
-        return found
+            places.append(X[np.unique(np.argmax(X @ ways, axis=0))] if len(X) else X)
+        return places
 
     @property
     def some(self) -> bool:
@@ -125,19 +127,19 @@ class Ahead:
         m, system = self.motion, self.system
         owned = system.numbering.vertex_of < system.numbering.owned_vertices
         weight, f = np.where(owned, system.numbering.random(7), 0.0), np.zeros_like(m.state)
-        found = np.zeros((len(times), len(self._laws)))
-        for k, plan in enumerate(self._laws):
-            size = max(1, system.comm.allreduce(plan.pieces[0].size))
+        forces = np.zeros((len(times), len(self._laws)))
+        for k, assembler in enumerate(self._laws):
+            size = max(1, system.comm.allreduce(assembler.forms[0].size))
             every = max(1, -(-len(times) * size // MAX_ENTITIES))
-            asked = np.unique([*range(0, len(times), every), len(times) - 1])
+            chosen = np.unique([*range(0, len(times), every), len(times) - 1])
             with together(system.comm):
-                plan.follow(m.rate, m.rate_factor)
-                for i in asked:
-                    plan.update(float(times[i]))
-                    plan.residual(m.state, f)
-                    found[i, k] = weight @ f
-            found[:, k] = np.interp(times, times[asked], found[asked, k])
-        return np.asarray(system.sum(found.ravel()).reshape(found.shape))
+                assembler.follow(m.rate, m.rate_factor)
+                for i in chosen:
+                    assembler.update(float(times[i]))
+                    assembler.residual(m.state, f)
+                    forces[i, k] = weight @ f
+            forces[:, k] = np.interp(times, times[chosen], forces[chosen, k])
+        return np.asarray(system.sum(forces.ravel()).reshape(forces.shape))
 
     # ---- steps ----------------------------------------------------------------------------------
     def limit(self, t: float, h: float) -> float:
@@ -146,11 +148,11 @@ class Ahead:
             return h
         more = 1.0 + self._beyond
         seen = min(more * h, max(h, self.motion.span[1] - t))
-        shown = self._limit(t, seen)
-        return h if shown == seen else min(h, shown / more)
+        length = self._limit(t, seen)
+        return h if length == seen else min(h, length / more)
 
     def _limit(self, t: float, h: float) -> float:
-        shortest, whole = self.step_length / MIN_SAMPLES, h
+        shortest, length = self.step_length / MIN_SAMPLES, h
         while True:
             number = int(np.clip(np.ceil(2.0 * h / self.step_length), MIN_SAMPLES, MAX_SAMPLES))
             samples, owners = self._sample(t + h / number * np.arange(number + 1))
@@ -163,7 +165,7 @@ class Ahead:
             part = self._longest(samples, small)
             h = max(shortest, h * (part / number if part else 1.0 / 8.0))
         self._tell(t, h)
-        return min(whole, shortest)
+        return min(length, shortest)
 
     def _tell(self, t: float, h: float) -> None:
         """Warn once where no step resolves what functions do."""

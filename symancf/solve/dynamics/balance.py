@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from ...arrays import Array
-from ...assembly.piece import Role
+from ...assembly.form import Role
 from ...newton import SAFE_SQUARES, TINY, Constraints, RowNorms, Stopping
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Balance(Stopping):
 
     def __init__(self, motion: EquationsOfMotion, f: Array, native: Native) -> None:
         system = motion.system
-        rows = RowNorms(system, [*system.pieces, *motion.mass.pieces])
+        rows = RowNorms(system, [*system.forms, *motion.mass.forms])
         equations = rows.classes(lambda block: block.is_equation)
         super().__init__(rows, DIVERGENCE_RATIO, OLD_TANGENT_RATIO)
         self.constraints = Constraints(motion.matrix, rows, equations)
@@ -83,11 +83,13 @@ class Balance(Stopping):
         self._size = float(sizes.max(initial=0.0))
         self._natural[:] = rows.natural(sizes)
         self.constraints.measure(sizes)
-        m, plan = self.motion, self.system.plan
-        strain = np.array([piece.role == "strain" for piece in plan.pieces], dtype=bool)
-        with plan.only(strain):
+        m, assembler = self.motion, self.system.assembler
+        strain = np.array([form.role == "strain" for form in assembler.forms], dtype=bool)
+        with assembler.only(strain):
             self._rounding = rows.rounding(
-                m.state, plan.residual, lambda change, answer: plan.product(m.state, change, answer)
+                m.state,
+                assembler.residual,
+                lambda change, answer: assembler.product(m.state, change, answer),
             )
         self.forget()
         return sizes
@@ -99,13 +101,13 @@ class Balance(Stopping):
         self._native.state.split = 0
         self.constraints.limits[:] = 0.0
 
-    def known(self) -> tuple[Array, Array, int]:
+    def estimates(self) -> tuple[Array, Array, int]:
         """Return what steps so far have told of round-off and of forces in parts."""
         return self.noise.copy(), self._in_parts.copy(), self._native.state.split
 
-    def recall(self, known: tuple[Array, Array, int]) -> None:
-        """Forget what came after `known`."""
-        self.noise[:], self._in_parts[:], self._native.state.split = known
+    def recall(self, estimates: tuple[Array, Array, int]) -> None:
+        """Forget what came after `estimates`."""
+        self.noise[:], self._in_parts[:], self._native.state.split = estimates
 
     def split(self) -> None:
         """Take the forces at the end of a step in parts (collective)."""
@@ -143,7 +145,7 @@ class Balance(Stopping):
         second = np.flatnonzero(m.second)
         B = float(m.acceleration_factor[second[0]]) if len(second) else 0.0
         inertial = np.zeros_like(change)
-        self.system.plan.product(m.state, change, answer)
+        self.system.assembler.product(m.state, change, answer)
         m.mass.residual(change, inertial)
         answer += B * inertial
 
@@ -153,13 +155,13 @@ class Balance(Stopping):
 
         At the present state, of which the last residual was.
         """
-        m, plan, f = self.motion, self.system.plan, np.zeros_like(self.f)
+        m, assembler, f = self.motion, self.system.assembler, np.zeros_like(self.f)
         to_rows = self.rows.numbering.to_rows
         vectors = [to_rows(m.inertia)]
-        roles = np.array([piece.role for piece in plan.pieces])
+        roles = np.array([form.role for form in assembler.forms])
         for role in (role for role in get_args(Role) if role in roles):
-            with plan.only(roles == role):
-                plan.residual(m.state, f)
+            with assembler.only(roles == role):
+                assembler.residual(m.state, f)
             vectors.append(to_rows(f))
         if m.damping.stiffness:
             vectors.append(m.damping.stiffness * to_rows(m.stiffness_times(m.rate)))
@@ -203,8 +205,10 @@ class Balance(Stopping):
         inf: its gradient is zero.
         """
         numbering, at = self.rows.numbering, self.constraints.rows
-        found, limits = np.abs(numbering.to_rows(local)[at]), self.constraints.limits
-        share = np.where((limits <= TINY) & (found > 0.0), np.inf, found / np.maximum(limits, TINY))
+        violations, limits = np.abs(numbering.to_rows(local)[at]), self.constraints.limits
+        share = np.where(
+            (limits <= TINY) & (violations > 0.0), np.inf, violations / np.maximum(limits, TINY)
+        )
         mine = (0.0, "")
         if len(share):
             worst = int(np.argmax(share))

@@ -31,7 +31,7 @@ typedef struct {
   int32_t n, rows, cell_rows;      /* entities, what each remembers, their parameters */
   double *old, *next, *before;     /* [n][rows] at both ends of the step; at that of the last one */
   const double *table;             /* [batches][rows][8] what kernels tell of the end */
-  int32_t first[3], end[3];        /* lanes in three plans: of all forces, drives, dampers, */
+  int32_t first[3], end[3];        /* lanes in three assemblers: of all forces, drives, dampers, */
   double *cell[3];                 /* and the parameters there, of which memory is last; or NULL */
   /* with what solutions stand without a review, see `Standing`: rows, and bounds [n]; -1: none */
   int32_t variable, place, stretch;

@@ -23,8 +23,8 @@ import sympy as sp
 from symancf_codegen.functions import rate
 
 from ...arrays import Array
-from ...assembly.piece import Jets, Piece
-from ...assembly.plan import Plan
+from ...assembly.assembler import Assembler
+from ...assembly.form import Form, Jets
 from ...bodies.incompressible import volume_conditions
 from ...errors import ConstraintError
 from ...runtime import jit
@@ -116,76 +116,76 @@ class ConstraintKinematics:
     Attributes
     ----------
     constant : whether the gradients of all constraints are constant.
-    gradients : plan of the constraints alone.
+    gradients : assembler of the constraints alone.
     window : time over which functions of time are differentiated by differences.
     """
 
     def __init__(self, system: DiscreteSystem) -> None:
         self.system, self.window = system, 1e-3
-        numbers = [k for k, p in enumerate(system.pieces) if p.role == "constraint"]
-        pieces = [system.pieces[k] for k in numbers]
-        self._volumes: dict[int, Piece] = {}  # along the motion, by the condition's id
+        numbers = [k for k, p in enumerate(system.forms) if p.role == "constraint"]
+        forms = [system.forms[k] for k in numbers]
+        self._volumes: dict[int, Form] = {}  # along the motion, by the condition's id
         for body in system.bodies:
             own = system.binding(body).pressures
             if own is not None and own.pressure.incompressible:
-                names = [p.name if p.role == "strain" else None for p in system.pieces]
+                names = [p.name if p.role == "strain" else None for p in system.forms]
                 numbers.append(names.index(own.name))  # entities as those of the strain energy
                 first, second = volume_conditions(body, own, system, WEIGHTS)
-                pieces.append(first)
+                forms.append(first)
                 self._volumes[id(first)] = second
-        self.any = bool(pieces)
+        self.any = bool(forms)
         self._timed = any(
-            "t" in piece.kernel.uniform
-            or any(name != "scale" and depends_on_time(v) for name, v in piece.uniform.items())
-            for piece in pieces
+            "t" in form.kernel.uniform
+            or any(name != "scale" and depends_on_time(v) for name, v in form.uniform.items())
+            for form in forms
         )
-        self.gradients = system.plan.part(pieces)
+        self.gradients = system.assembler.part(forms)
         self.gradients.attach(system.matrix, numbers)
         self._f: Array = np.zeros(system.numbering.coordinates)
         self.derive()
 
     def derive(self) -> None:
         """Derive the constraints, on the entities that they have now (collective)."""
-        found = [self._moving(piece) for piece in self.gradients.pieces]
-        self.constant = all(constant for _, constant in found)
+        derived = [self._moving(form) for form in self.gradients.forms]
+        self.constant = all(constant for _, constant in derived)
         system = self.system
-        pieces = [piece for piece, _ in found]
-        self._plan = Plan(pieces, system.numbering, system.reference, system.comm)
+        forms = [form for form, _ in derived]
+        self._assembler = Assembler(forms, system.numbering, system.reference, system.comm)
         self.refresh()
 
-    def _moving(self, piece: Piece) -> tuple[Piece, bool]:
-        """Return the piece that evaluates a constraint along the motion."""
-        if id(piece) in self._volumes:
-            return self._volumes[id(piece)], False
-        if piece.law is None or piece.cell_at is not None or not isinstance(piece.entities, Jets):
+    def _moving(self, form: Form) -> tuple[Form, bool]:
+        """Return the form that evaluates a constraint along the motion."""
+        if id(form) in self._volumes:
+            return self._volumes[id(form)], False
+        if form.law is None or form.cell_at is not None or not isinstance(form.entities, Jets):
             raise ConstraintError(
-                f"the constraint {piece.name!r} has no law that can be derived by time",
-                names=[piece.name],
+                f"the constraint {form.name!r} has no law that can be derived by time",
+                names=[form.name],
                 asked="law",
             )
-        if piece.timed:
+        if form.timed:
             raise ConstraintError(
-                f"the constraint {piece.name!r} is at a place that is a function of time, and how "
+                f"the constraint {form.name!r} is at a place that is a function of time, and how "
                 "fast that moves is not known: in dynamics only loads may travel, and constraints "
                 "need fixed places",
-                names=[piece.name],
+                names=[form.name],
                 asked="place",
             )
         functions = tuple(
             name
-            for name, value in piece.uniform.items()
+            for name, value in form.uniform.items()
             if name != "scale" and depends_on_time(value) and not isinstance(value, Parameter)
         )
-        moving = moving_law(piece.law, piece.multipliers, functions)
+        moving = moving_law(form.law, form.multipliers, functions)
         kernel = jit.points(moving.law, self.system.comm)
-        uniform = dict(piece.uniform)
+        uniform = dict(form.uniform)
         for name in functions:
-            what = f"{name} of {piece.name!r}"
-            uniform[f"{name}_rate"] = self._difference(what, piece.uniform[name], FIRST, 1)
-            uniform[f"{name}_bend"] = self._difference(what, piece.uniform[name], SECOND, 2)
+            what = f"{name} of {form.name!r}"
+            uniform[f"{name}_rate"] = self._difference(what, form.uniform[name], FIRST, 1)
+            uniform[f"{name}_bend"] = self._difference(what, form.uniform[name], SECOND, 2)
         uniform |= {symbol.name: 0.0 for symbol in WEIGHTS}
-        jets, count = piece.entities, len(piece.law.unknowns)
-        own = jets.jet < count - piece.multipliers
+        jets, count = form.entities, len(form.law.unknowns)
+        own = jets.jet < count - form.multipliers
         entities = Jets(
             entity=np.concatenate([jets.entity, jets.entity[own]]),
             jet=np.concatenate([jets.jet, jets.jet[own] + np.int32(count)]),
@@ -193,20 +193,20 @@ class ConstraintKinematics:
             vertex=np.concatenate([jets.vertex, jets.vertex[own]]),
             value=np.concatenate([jets.value, jets.value[own]]),
         )
-        known = dict(zip(piece.kernel.cell, piece.cell.T, strict=True))
-        cell = [known.get(name, np.zeros(piece.size)) for name in kernel.cell]
-        made = Piece(
-            name=piece.name,
+        rows = dict(zip(form.kernel.cell, form.cell.T, strict=True))
+        cell = [rows.get(name, np.zeros(form.size)) for name in kernel.cell]
+        form_in_motion = Form(
+            name=form.name,
             kernel=kernel,
             role="constraint",
             uniform=uniform,
-            cell=np.stack(cell, axis=1) if cell else np.zeros((piece.size, 0)),
-            owned=piece.owned,
-            vertices=piece.vertices,
-            vertex_start=piece.vertex_start,
+            cell=np.stack(cell, axis=1) if cell else np.zeros((form.size, 0)),
+            owned=form.owned,
+            vertices=form.vertices,
+            vertex_start=form.vertex_start,
             entities=entities,
         )
-        return made, moving.constant
+        return form_in_motion, moving.constant
 
     def _difference(
         self, what: str, value: Value, weights: Sequence[float], order: int
@@ -227,14 +227,14 @@ class ConstraintKinematics:
     def refresh(self) -> None:
         """Take the present values of all parameters (collective)."""
         with together(self.system.comm):
-            self._plan.update(self.system.time)
+            self._assembler.update(self.system.time)
             self.gradients.update(self.system.time)
 
-    def _update(self, plan: Plan) -> None:
+    def _update(self, assembler: Assembler) -> None:
         """Take the present values of parameters where they may have changed (collective)."""
         if self._timed:
             with together(self.system.comm):
-                plan.update(self.system.time)
+                assembler.update(self.system.time)
 
     def gradient(self, state: Array, scratch: Array) -> None:
         """Write the tangent of lambda . Phi into the system's matrix (collective)."""
@@ -258,10 +258,10 @@ class ConstraintKinematics:
         if not self.any:
             self._f.fill(0.0)
             return self._f
-        self._plan.follow(rate, None)
-        self._update(self._plan)
+        self._assembler.follow(rate, None)
+        self._update(self._assembler)
         for symbol, weight in zip(WEIGHTS, (phi, speed, bend), strict=True):
-            self._plan.values[self._plan.places(symbol.name)] = weight
-        self._plan.write()
-        self._plan.residual(state, self._f)
+            self._assembler.values[self._assembler.places(symbol.name)] = weight
+        self._assembler.write()
+        self._assembler.residual(state, self._f)
         return self._f

@@ -55,15 +55,15 @@ class Directors:
     def _find(self) -> _DirectorNodes:
         """Find all nodes here (collective); cells of ghosts may be on other ranks."""
         system, numbering = self.motion.system, self.motion.system.numbering
-        found, every = np.zeros(numbering.coordinates), np.arange(numbering.coordinates)
+        numbers, every = np.zeros(numbering.coordinates), np.arange(numbering.coordinates)
         for body in self.bodies:
             on = system.binding(body).interpolation
-            found[on.offset(np.unique(on.cells), "slope0")] = 1.0
-        numbering.update_ghosts(found, every)
-        rows = np.flatnonzero(found)[:, None, None] + np.arange(9).reshape(3, 3)
+            numbers[on.offset(np.unique(on.cells), "slope0")] = 1.0
+        numbering.update_ghosts(numbers, every)
+        rows = np.flatnonzero(numbers)[:, None, None] + np.arange(9).reshape(3, 3)
         J = np.zeros((len(rows), 3, 3))
         for k in range(3):
-            alike = np.zeros_like(found)
+            alike = np.zeros_like(numbers)
             alike[rows[:, k, 0]] = 1.0
             forces = system.mass_times(alike)
             numbering.update_ghosts(forces, every)

@@ -27,8 +27,8 @@ from .work import work_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...assembly.piece import Piece
-    from ...assembly.plan import Plan
+    from ...assembly.assembler import Assembler
+    from ...assembly.form import Form
     from .motion import EquationsOfMotion
     from .native import Native, Take
     from .work import Instant, Visit
@@ -74,7 +74,7 @@ class Energies:
 
 
 class _EnergyKind(NamedTuple):
-    """What a piece does for energies.
+    """What a form does for energies.
 
     Attributes
     ----------
@@ -90,24 +90,24 @@ class _EnergyKind(NamedTuple):
 SUMS = 5
 
 
-def _changes(piece: Piece) -> tuple[bool, bool]:
-    """Tell whether a piece depends on time itself, and whether on that or on what others set."""
-    given = [value for name, value in piece.uniform.items() if name != "scale"]
-    cells = piece.cell_at is not None and getattr(piece.cell_at, "timed", True)
-    by_time = piece.timed or "t" in piece.kernel.uniform or cells
-    timed = bool(by_time or any(map(changes_by_itself, given)))
-    return timed, timed or any(map(depends_on_time, given))
+def _changes(form: Form) -> tuple[bool, bool]:
+    """Tell whether a form depends on time itself, and whether on that or on what others set."""
+    values = [value for name, value in form.uniform.items() if name != "scale"]
+    cells = form.cell_at is not None and getattr(form.cell_at, "timed", True)
+    by_time = form.timed or "t" in form.kernel.uniform or cells
+    timed = bool(by_time or any(map(changes_by_itself, values)))
+    return timed, timed or any(map(depends_on_time, values))
 
 
-def _kind(piece: Piece) -> _EnergyKind:
-    """Return what a piece does for energies.
+def _kind(form: Form) -> _EnergyKind:
+    """Return what a form does for energies.
 
     Those of materials are the system's, and those of loads that are constant. Contacts and
     history-dependent laws are materials, whatever changes them.
     """
-    timed, changes = _changes(piece)
-    role, kinds = piece.role, ("strain", "potential", "contact")
-    material = role in ("strain", "contact") or bool(piece.kernel.memory)
+    timed, changes = _changes(form)
+    role, kinds = form.role, ("strain", "potential", "contact")
+    material = role in ("strain", "contact") or bool(form.kernel.memory)
     stores = material or (role == "potential" and not changes)
     works = timed if role in kinds else role == "work" or (role == "constraint" and changes)
     sums = *(stores and role == kind for kind in kinds), stores and works
@@ -129,13 +129,13 @@ class Audit:
 
     def __init__(self, motion: EquationsOfMotion, visit: Visit | None = None) -> None:
         self.motion, self.visit, system = motion, visit, motion.system
-        pieces, kinds = system.pieces, [*map(_kind, system.pieces)]
-        working = [p for p, kind in zip(pieces, kinds, strict=True) if kind.works]
+        forms, kinds = system.forms, [*map(_kind, system.forms)]
+        working = [p for p, kind in zip(forms, kinds, strict=True) if kind.works]
         self._work = work_of(motion, working, visit)
         sums = np.array([kind.sums for kind in kinds], dtype=float).reshape(-1, SUMS)
         self._masks = np.ascontiguousarray(sums.T)
-        of = {id(piece): kind.sums for piece, kind in zip(pieces, kinds, strict=True)}
-        of_memory = [of[id(piece)] for piece in system.memory.pieces]
+        of = {id(form): kind.sums for form, kind in zip(forms, kinds, strict=True)}
+        of_memory = [of[id(form)] for form in system.memory.forms]
         self._remembering = np.array(of_memory, dtype=bool).reshape(-1, SUMS)
         self._dissipation: Array = np.zeros(3)  # see `_present`, when this was last looked at
         self.work = self.dissipated = self.friction = 0.0
@@ -161,7 +161,7 @@ class Audit:
         work = self._work
         native.problem.closed = work is None
         native.state.work[:] = self.work, self.dissipated
-        native.work_plans = () if work is None else work.plans
+        native.work_plans = () if work is None else work.assemblers
         if work is None:
             return {}
         work.lend(native)
@@ -189,13 +189,13 @@ class Audit:
         return self.watch() or found
 
     @property
-    def parts(self) -> Sequence[Plan]:
-        """The plans of forces whose work is added up."""
+    def parts(self) -> Sequence[Assembler]:
+        """The assemblers of forces whose work is added up."""
         return () if self._work is None else self._work.parts
 
     def take_back(self, native: Native) -> None:
         """Take what C has added up."""
-        if self._work is not None and native.state.made:
+        if self._work is not None and native.state.steps_done:
             self.work, self.dissipated = native.state.work
             self._work.take_back()
 
@@ -215,13 +215,13 @@ class Audit:
             with together(system.comm):
                 system.update(system.time)
         course = [] if self._work is None else self._work.course(keep and not jumped)
-        parts, lost, gained = self._present(course)
+        parts, loss, gained = self._present(course)
         work, dissipated, friction = self.work, self.dissipated, self.friction
         total = float(parts.sum())
         if jumped:
             work += 0.0 if self._total is None else total - self._total
         elif self._start is not None:
-            more = lost - self._dissipation
+            more = loss - self._dissipation
             work += float(gained[0] + more[2])
             if keep and self._ramp is not None:
                 work += 0.5 * (self._ramp + self._raised())
@@ -230,7 +230,7 @@ class Audit:
         start = total if self._start is None else self._start
         if keep:
             self.work, self.dissipated, self.friction = work, dissipated, friction
-            self._start, self._total, self._dissipation = start, total, lost
+            self._start, self._total, self._dissipation = start, total, loss
             self._ramp, self.begun, self._values = None, True, self._present_values()
             if self._work is not None:
                 self._work.last = course[-1]
@@ -238,16 +238,16 @@ class Audit:
         T, U, V, C = parts.tolist()
         return Energies(T, U, V, C, work, dissipated, friction, drift)
 
-    def tell_gain(self, found: Energies) -> bool:
+    def tell_gain(self, energies: Energies) -> bool:
         """Warn where a good part of the energy comes from nowhere; return whether (collective).
 
         Generalized-alpha keeps energy or takes it away, but for steps that are too long. Motions
         of the size of round-off are left out.
         """
-        begun = found.total - found.work + found.dissipated - found.drift
-        stored = found.kinetic, found.strain, found.potential, found.contact
-        there = sum(map(abs, (*stored, found.work, found.dissipated, begun)))
-        if found.drift <= ENERGY_GAIN_TOLERANCE * there:
+        begun = energies.total - energies.work + energies.dissipated - energies.drift
+        stored = energies.kinetic, energies.strain, energies.potential, energies.contact
+        there = sum(map(abs, (*stored, energies.work, energies.dissipated, begun)))
+        if energies.drift <= ENERGY_GAIN_TOLERANCE * there:
             return False
         system = self.motion.system
         sizes = [system.time * self.motion.rate, system.reference]
@@ -256,8 +256,8 @@ class Audit:
             return False
         return system.once.warn(
             "energy gained",
-            f"the energy balance has gained {found.drift:.2g} J that no load explains, "
-            f"{found.drift / there:.0%} of its energies: time steps are too long, and the "
+            f"the energy balance has gained {energies.drift:.2g} J that no load explains, "
+            f"{energies.drift / there:.0%} of its energies: time steps are too long, and the "
             "results are wrong. Halve them until problem.energies.drift is small, or give "
             "adaptive=True",
         )
@@ -273,18 +273,18 @@ class Audit:
             return None
         if self.visit is not None:
             return self.measure(jumped=True)
-        found = self.measure(keep=False, jumped=True)
+        energies = self.measure(keep=False, jumped=True)
         self._ramp = self._raised()
-        return found
+        return energies
 
     def _raised(self) -> float:
         """Return U(q, p_1) - U(q, p_0) at the present state and time (collective)."""
-        system, found = self.motion.system, np.zeros(1)
+        system, change = self.motion.system, np.zeros(1)
         chosen = self._masks[:3].sum(axis=0) - self._masks[3] + self._masks[4]
         for sign, values in ((-1.0, self._values), (1.0, self._present_values())):
             self._take(values)
-            found += sign * float(chosen @ system.plan.energies(self.motion.state)[0])
-        return float(system.sum(found)[0])
+            change += sign * float(chosen @ system.assembler.energies(self.motion.state)[0])
+        return float(system.sum(change)[0])
 
     def _take(self, values: Sequence[float]) -> None:
         """Let parameters have other values (collective)."""
@@ -311,21 +311,21 @@ class Audit:
         steps minus that. Work and dissipation along the course.
         """
         m, system = self.motion, self.motion.system
-        found = np.zeros(9)
+        energies = np.zeros(9)
         with together(system.comm):
-            values, _ = system.plan.energies(m.state)
+            values, _ = system.assembler.energies(m.state)
             kinetic, _ = m.mass.energies(m.rate)
             stored = self._masks @ values
-            found[:4] = kinetic.sum(), *stored[:3]
-            found[6] = stored[3] - stored[4]
+            energies[:4] = kinetic.sum(), *stored[:3]
+            energies[6] = stored[3] - stored[4]
             if system.memory:
-                lost = [system.memory.dissipated(which) for which in self._remembering.T]
-                found[4:6] = sum(lost[:3]), lost[2]
-                found[6] += lost[3]
+                dissipated = [system.memory.dissipated(which) for which in self._remembering.T]
+                energies[4:6] = sum(dissipated[:3]), dissipated[2]
+                energies[6] += dissipated[3]
             if self._work is not None:
-                found[7:] = self._work.along(course)
-        found = system.sum(found)
-        return found[:4], found[4:7], found[7:]
+                energies[7:] = self._work.along(course)
+        energies = system.sum(energies)
+        return energies[:4], energies[4:7], energies[7:]
 
     def stand(self) -> None:
         """Take the forces of the present state, from which a motion goes on (collective)."""

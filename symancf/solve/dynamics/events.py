@@ -66,8 +66,8 @@ class Event:
         terminate: bool,
         number: int,
     ) -> None:
-        given: dict[str, Any] = {"function": function, "action": action or function}
-        for what, value in given.items():
+        functions: dict[str, Any] = {"function": function, "action": action or function}
+        for what, value in functions.items():
             if not callable(value):
                 raise ParameterError(
                     f"event: {value!r} is no {what} to be called", asked=what, given=value
@@ -190,17 +190,17 @@ class Events:
         ParameterError : a function returns no finite number, or not the same on each rank.
         Exception : what a function raised; all on every rank.
         """
-        found = np.zeros(len(self._all))
+        values = np.zeros(len(self._all))
         error: BaseException | None = None
         try:
             for k, event in enumerate(self._all):
-                found[k] = self._number(event)
+                values[k] = self._number(event)
         except BaseException as caught:
             error = caught
         share_error(self.comm, error)
         if self.comm.size == 1:
-            return found
-        ranks = np.array(self.comm.allgather(found))
+            return values
+        ranks = np.array(self.comm.allgather(values))
         apart = np.abs(ranks - ranks[0]).max(axis=0)
         for k in np.flatnonzero(apart > 1e-9 * np.abs(ranks).max(axis=0)):
             raise ParameterError(
@@ -232,29 +232,29 @@ class Events:
             event.see(value)
 
     # ---- zeros ----------------------------------------------------------------------------------
-    def find(self, made: Integrator, whole: Interval) -> list[Event]:
+    def find(self, integrator: Integrator, interval: Interval) -> list[Event]:
         """Make a step, that was made, end at the first zero within; return the events there."""
-        times, values = self._sample(whole)
+        times, values = self._sample(interval)
         for event, largest in zip(self._all, np.abs(values).max(axis=0), strict=True):
             event.largest = max(event.largest, float(largest))
         passed = set[int]()  # zeros of the motion between the ends, but not of any step
-        part, sharp, landed, reached = whole, self._sharp(whole), -1, np.inf
+        part, sharp, landed, reached = interval, self._sharp(interval), -1, np.inf
         while True:
-            limit = np.inf if part is whole else part.end.time - 10.0 * sharp
+            limit = np.inf if part is interval else part.end.time - 10.0 * sharp
             roots = self._roots(part, times, values, landed)
             roots = [(t, k) for t, k in roots if k not in passed and t < limit]
             if not roots:
                 break
             t, k = min(roots)
-            if self._land(made, whole, t, k):
-                landed, part = k, made.interval()
+            if self._land(integrator, interval, t, k):
+                landed, part = k, integrator.interval()
                 nearer, reached = part.end.time < reached - 10.0 * sharp, part.end.time
                 if not nearer:  # to round-off of the function
                     times, values = self._sample(part)
                     break
             else:
                 passed.add(k)
-                landed, part, reached = -1, whole, np.inf
+                landed, part, reached = -1, interval, np.inf
             times, values = self._sample(part)
         happened = []
         for k, event in enumerate(self._all):
@@ -269,9 +269,9 @@ class Events:
                 event.see(values[-1, k])
         return happened
 
-    def _sharp(self, whole: Interval) -> float:
-        latest = max(abs(whole.begin.time), abs(whole.end.time))
-        return max(EVENT_TIME_TOLERANCE * whole.length, 4.0 * EPS * latest)
+    def _sharp(self, interval: Interval) -> float:
+        latest = max(abs(interval.begin.time), abs(interval.end.time))
+        return max(EVENT_TIME_TOLERANCE * interval.length, 4.0 * EPS * latest)
 
     def _sample(self, step: Interval) -> tuple[list[float], Array]:
         """Return fractions of a step and the functions there, (n, events).
@@ -281,13 +281,13 @@ class Events:
         at_end = self.values()
         leaving = any(event.side == 0 for event in self._all)
         inside = [*(PROBE_TIMES if leaving else ()), *SAMPLE_TIMES]
-        found = {0.0: None, 1.0: at_end}
+        samples = {0.0: None, 1.0: at_end}
         for s in [0.0, *inside]:
-            found[s] = self._at(step, s)
-        self._look_closer(step, found)
+            samples[s] = self._at(step, s)
+        self._look_closer(step, samples)
         step.motion.go_to(step.end)
-        fractions = sorted(found)
-        return fractions, np.array([found[s] for s in fractions])
+        fractions = sorted(samples)
+        return fractions, np.array([samples[s] for s in fractions])
 
     def _at(self, step: Interval, s: float) -> Array:
         if s <= 0.0:
@@ -296,19 +296,19 @@ class Events:
             step.show(step.time(s))
         return self.values()
 
-    def _look_closer(self, step: Interval, found: dict[float, Any]) -> None:
+    def _look_closer(self, step: Interval, samples: dict[float, Any]) -> None:
         """Add extrema between which functions may have two zeros."""
         points = [0.0, *SAMPLE_TIMES, 1.0]
         for _ in range(3):
-            looked = len(found)
-            table = np.array([found[s] for s in points])
+            looked = len(samples)
+            table = np.array([samples[s] for s in points])
             fits = polynomial.polyfit(points, table, len(points) - 1)
             for k, event in enumerate(self._all):
                 for s in self._extrema(event, fits[:, k], table[:, k]):
-                    if s not in found and min(abs(s - p) for p in found) > 1e-9:
-                        found[s] = self._at(step, s)
+                    if s not in samples and min(abs(s - p) for p in samples) > 1e-9:
+                        samples[s] = self._at(step, s)
                         points.append(s)
-            if len(found) == looked or len(points) > 9:
+            if len(samples) == looked or len(points) > 9:
                 return
 
     @staticmethod
@@ -369,33 +369,33 @@ class Events:
             low, high = (middle, high) if event.sign(value(middle)) else (low, middle)
         return high
 
-    def _land(self, made: Integrator, whole: Interval, t: float, k: int) -> bool:
+    def _land(self, integrator: Integrator, interval: Interval, t: float, k: int) -> bool:
         """Make a step end at the zero of an event near t; return whether there is one.
 
         If there is none, the motion is at the end of the whole step again.
         """
-        event, sharp = self._all[k], self._sharp(whole)
-        low, high, latest = whole.begin.time, math.inf, whole.end.time
-        side = self._side_before(event, whole, t, k)
-        if event.sign(self._value(made, whole, latest, k)) != side:
+        event, sharp = self._all[k], self._sharp(interval)
+        low, high, latest = interval.begin.time, math.inf, interval.end.time
+        side = self._side_before(event, interval, t, k)
+        if event.sign(self._value(integrator, interval, latest, k)) != side:
             high = latest
         last: tuple[float, float] | None = None
         for _ in range(100):
             t = min(max(t, low), high, latest)
-            value = self._value(made, whole, t, k)
-            if event.sign(value) == 0 or t - whole.begin.time <= sharp:
+            value = self._value(integrator, interval, t, k)
+            if event.sign(value) == 0 or t - interval.begin.time <= sharp:
                 return True
             if value * side > 0.0 and t == latest:
                 return False
             low, high = (t, high) if value * side > 0.0 else (low, t)
             if high - low <= sharp:
                 if t != high:
-                    self._value(made, whole, high, k)
+                    self._value(integrator, interval, high, k)
                 return True
             if last is None:
-                change = self._newton(made, k, value, side)
+                change = self._newton(integrator, k, value, side)
             else:
-                change = event.secant(last, (t, value), ROUND_OFF_DISTANCE * whole.length)
+                change = event.secant(last, (t, value), ROUND_OFF_DISTANCE * interval.length)
             last = t, value
             if abs(change) <= sharp:
                 return True
@@ -403,29 +403,29 @@ class Events:
             t = t + change if inside else min(0.5 * (low + high), latest)
         return True
 
-    def _value(self, made: Integrator, whole: Interval, t: float, k: int) -> float:
-        made.land(t, whole)
+    def _value(self, integrator: Integrator, interval: Interval, t: float, k: int) -> float:
+        integrator.land(t, interval)
         return float(self.values()[k])
 
-    def _side_before(self, event: Event, whole: Interval, t: float, k: int) -> int:
+    def _side_before(self, event: Event, interval: Interval, t: float, k: int) -> int:
         """Return the side from which the zero is reached that is sought near t."""
         if event.direction:
             return -event.direction
         if event.side:
             return event.side
-        s = (t - whole.begin.time) / whole.length
+        s = (t - interval.begin.time) / interval.length
         for share in (0.5, 0.9, 0.1):
-            side = event.sign(float(self._at(whole, share * s)[k]))
+            side = event.sign(float(self._at(interval, share * s)[k]))
             if side:
                 return side
         return -1
 
-    def _newton(self, made: Integrator, k: int, value: float, side: int) -> float:
+    def _newton(self, integrator: Integrator, k: int, value: float, side: int) -> float:
         """Return how much later the zero is, by the function's rate at the end of the step.
 
         inf: it does not come nearer.
         """
-        step = made.interval()
+        step = integrator.interval()
         little = 1e-4
         before = float(self._at(step, 1.0 - little)[k])
         step.motion.go_to(step.end)

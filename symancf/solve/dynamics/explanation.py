@@ -20,7 +20,7 @@ def explained(
     *,
     to: float,
     step: float,
-    tried: float = 0.0,
+    attempted: float = 0.0,
     outside: Array | None = None,
     refused: Sequence[str] = (),
     idle: Sequence[str] = (),
@@ -32,7 +32,7 @@ def explained(
     ----------
     to : end of the motion that was asked for.
     step : length of the steps asked for.
-    tried : the shortest one that was tried.
+    attempted : the shortest one that was tried.
     outside : a state at which laws have no value, or None: where the rates lead in a step, if the
         residual was not finite.
     refused, idle, explicit : see `Failure`.
@@ -48,7 +48,7 @@ def explained(
 
     ends = None
     try:
-        ends = (prescribed(t + tried), prescribed(t + step)) if tried else None
+        ends = (prescribed(t + attempted), prescribed(t + step)) if attempted else None
     except ParameterError:  # a function of time that has no value there
         pass
     finally:
@@ -60,12 +60,12 @@ def explained(
         t,
         to,
         step,
-        t + tried,
+        t + attempted,
         reason=error.reason,
         outside=outside,
         refused=refused,
         prescribed=ends,
-        share=tried / step,
+        share=attempted / step,
         idle=idle,
         moving=True,
         explicit=explicit,
@@ -82,5 +82,5 @@ def explained(
         time=t,
         causes=causes,
         asked=causes[0].kind if causes else "step",
-        given=tried,
+        given=attempted,
     )

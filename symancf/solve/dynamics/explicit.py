@@ -222,8 +222,8 @@ class Explicit(Integrator):
             self._cached_state = t, values.copy()
         to_rows = self.newton.numbering.to_rows
         rate, acceleration = to_rows(self.motion.rate), to_rows(self.motion.acceleration)
-        found = rate[self._second], rate[self._first], acceleration[self._second]
-        return np.asarray(np.concatenate(found))
+        rates = rate[self._second], rate[self._first], acceleration[self._second]
+        return np.asarray(np.concatenate(rates))
 
     def _everywhere(self, here: bool) -> bool:
         comm = self.newton.comm
@@ -232,10 +232,10 @@ class Explicit(Integrator):
     def _is_current(self, t: float, values: Array) -> bool:
         if self._cached_state is None:
             return False
-        time, known = self._cached_state
+        time, cached = self._cached_state
         # the last stage of a method that is "first same as last" differs by round-off
         near = abs(t - time) <= SAME * max(abs(t), abs(time))
-        same = near and (np.abs(known - values) <= SAME * np.abs(values)).all()
+        same = near and (np.abs(cached - values) <= SAME * np.abs(values)).all()
         return self._everywhere(same)
 
     def _function(self, ts: PETSc.TS, t: float, U: PETSc.Vec, F: PETSc.Vec) -> None:
@@ -253,10 +253,10 @@ class Explicit(Integrator):
         ts.setConvergedReason(PETSc.TS.ConvergedReason.CONVERGED_USER)
 
     # ---- a step ---------------------------------------------------------------------------------
-    def open(self, left: float) -> None:
+    def open(self, rest: float) -> None:
         """Begin a step, with so much time left: `next_step` is its length."""
         h = min(self.next_step if self.adaptive else self.step_length, self.longest)
-        h = h if left > LAST_STEP_STRETCH * h else left
+        h = h if rest > LAST_STEP_STRETCH * h else rest
         self.next_step = h if self.ahead is None else self.ahead.limit(self.motion.system.time, h)
 
     def step(self, h: float) -> Step:
@@ -350,22 +350,22 @@ class Explicit(Integrator):
 
         `solved`: accelerations, multipliers and what follows from the others are found there.
         """
-        whole, known, system = self.interval(), self._cached_state, self.motion.system
+        interval, cached, system = self.interval(), self._cached_state, self.motion.system
         for s in self.within():
-            whole.show(whole.time(s))
-            system.revise(whole.time(s))
-            self.motion.prescribe(whole.time(s), self.window)
+            interval.show(interval.time(s))
+            system.revise(interval.time(s))
+            self.motion.prescribe(interval.time(s), self.window)
             if solved:
                 self.accelerations.find(self._suited)
             look()
-        self.motion.go_to(whole.end)
-        self._cached_state = known
+        self.motion.go_to(interval.end)
+        self._cached_state = cached
 
-    def land(self, t: float, whole: Interval) -> None:
+    def land(self, t: float, interval: Interval) -> None:
         """Make a step anew so that it ends at t (collective)."""
-        self.motion.go_to(whole.end if t >= whole.end.time else whole.begin)
+        self.motion.go_to(interval.end if t >= interval.end.time else interval.begin)
         self.resume()
-        if whole.begin.time < t < whole.end.time:
+        if interval.begin.time < t < interval.end.time:
             self._stride(t)
         self.next_step = self._next if self.adaptive else self.step_length
 

@@ -48,7 +48,7 @@ from .timetable import Timetable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from ...assembly.state import State
     from .accelerations import Accelerations
     from .interval import Interval
@@ -163,13 +163,13 @@ class GeneralizedAlpha(Integrator):
         self._again = False  # the usual start of a step of this length has been tried
         self._error = 0.0  # of the last attempt, where it was solved
         rigid = [body for body in motion.system.bodies if isinstance(body, RigidBody)]
-        timed = motion.moving or motion.system.plan.timed
+        timed = motion.moving or motion.system.assembler.timed
         self.timetable = Timetable(motion, native, self.auxiliary) if timed else None
         self.spin = Spin(accelerations, rigid) if rigid and "spin" in self.newton.uses else None
         turns = "directors" in self.newton.uses and holds_by_penalties(motion.system)
         self.directors = Directors(motion) if turns else None
 
-    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+    def relisted(self, changed: Sequence[Form], rebuilt: bool) -> None:
         """Look for rigid bodies anew; Newton's method takes up other entities."""
         for kind in (self.spin, self.directors):
             if kind is not None:
@@ -250,7 +250,7 @@ class GeneralizedAlpha(Integrator):
             self.newton.leftover.warn(f"at time {m.system.time:g}")
             if native.state.turned:
                 self._straighten(h)
-                m.system.memory.accept_again(m.system.plan, m.state, m.system.time)
+                m.system.memory.accept_again(m.system.assembler, m.state, m.system.time)
         self._failed, self.review = reason <= 0, Review(Verdict.STANDS)
         if self._failed:
             self.newton.ended, self.newton.tangent.stale = reason, True
@@ -270,7 +270,7 @@ class GeneralizedAlpha(Integrator):
         self.iterations, self.linear_iterations = step.iterations, step.linear_iterations
 
     # ---- steps that end at an event -------------------------------------------------------------
-    def land_within(self, t: float, whole: Interval) -> None:
+    def land_within(self, t: float, interval: Interval) -> None:
         """Make a step from its beginning, where the motion is, that ends at t (collective).
 
         Rates fulfil constraints to the order of the method only, and a short step carries that,
@@ -279,14 +279,14 @@ class GeneralizedAlpha(Integrator):
         Round-off of positions is divided by the square of the length: where t is very near the
         beginning the motion is that within the whole step, its positions taken to the constraints.
         """
-        m, begin, end, h = self.motion, whole.begin, whole.end, t - whole.begin.time
+        m, begin, end, h = self.motion, interval.begin, interval.end, t - interval.begin.time
         constrained = self.accelerations.kinematics.any
         if h >= SHORT_STEP_RATIO * self._usual and self._lands(h):
             self.last_step = self.biased = h
             m.system.time = t
         else:
-            self.last_step, share = self._usual, h / whole.length
-            whole.show(t)
+            self.last_step, share = self._usual, h / interval.length
+            interval.show(t)
             before, after = begin.method["auxiliary"], end.method["auxiliary"]
             between = (1.0 - share) * before + share * after
             m.system.numbering.spread(between, self.auxiliary)
@@ -294,17 +294,17 @@ class GeneralizedAlpha(Integrator):
                 self.accelerations.kinematics.refresh()
                 self.accelerations.project_positions()
         if constrained:
-            self._settle(whole)
+            self._settle(interval)
 
-    def _settle(self, whole: Interval) -> None:
+    def _settle(self, interval: Interval) -> None:
         """Free rates, accelerations and multipliers of what a short step makes of them.
 
         A is the acceleration at another time than a, so that multipliers do not swing.
         """
         m = self.motion
-        (_, before), (_, after) = whole.begin.rates, whole.end.rates
-        change = m.system.numbering.local((after - before) * (self._usual / whole.length))
-        find_initial_values(self.accelerations, self._usual, positions=False, told=False)
+        (_, before), (_, after) = interval.begin.rates, interval.end.rates
+        change = m.system.numbering.local((after - before) * (self._usual / interval.length))
+        find_initial_values(self.accelerations, self._usual, positions=False, warns=False)
         self.started()
         self.auxiliary += np.where(m.second, self.coefficients.shift * change, 0.0)
         self.last_step = self._usual
@@ -327,15 +327,15 @@ class GeneralizedAlpha(Integrator):
         return calms or self.newton.kinked
 
     # ---- a step ---------------------------------------------------------------------------------
-    def open(self, left: float) -> None:
+    def open(self, rest: float) -> None:
         """Begin a step, with so much time left: `next_step` is the length to be tried first."""
         usual = min(self.step_length, self.last_step or self.step_length)
         short = (SHORT_STEP_RATIO if self.last_step else SHORT_FIRST_STEP_RATIO) * usual
-        self._again, self._cut = False, left < short
+        self._again, self._cut = False, rest < short
         if self._cut:
             self.next_step = usual
         else:
-            super().open(left)
+            super().open(rest)
         if self._failed:
             newton = self.newton
             self.iterations, self.linear_iterations = newton.iterations, newton.linear_iterations

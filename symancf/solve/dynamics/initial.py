@@ -37,7 +37,7 @@ def find_initial_values(
     accelerations: Accelerations,
     h: float,
     positions: bool = True,
-    told: bool = True,
+    warns: bool = True,
     jumped: bool = False,
 ) -> None:
     """Write consistent rates, accelerations and multipliers of the present state (collective).
@@ -46,7 +46,7 @@ def find_initial_values(
     ----------
     h : length of the first step: over it prescribed motions are differentiated.
     positions : require that the state fulfils the constraints.
-    told : warn where rates do not; else they are off by the order of the method.
+    warns : warn where rates do not; else they are off by the order of the method.
     jumped : loads are those right after the present time.
 
     Raises
@@ -67,7 +67,7 @@ def find_initial_values(
         accelerations.newton.balance.constraints.refresh(accelerations.lengths)
         if positions:
             _check_positions(accelerations)
-        _correct_rates(accelerations, h, told)
+        _correct_rates(accelerations, h, warns)
         if jumped:
             with together(system.comm):
                 system.update(after(system.time, h))
@@ -122,7 +122,7 @@ def _check_positions(accelerations: Accelerations) -> None:
         )
 
 
-def _correct_rates(accelerations: Accelerations, h: float, told: bool) -> None:
+def _correct_rates(accelerations: Accelerations, h: float, warns: bool) -> None:
     """Project the rates on the constraints, in the metric of the mass."""
     m, system, newton = accelerations.motion, accelerations.system, accelerations.newton
     drift = accelerations.violation(speed=True)
@@ -135,7 +135,7 @@ def _correct_rates(accelerations: Accelerations, h: float, told: bool) -> None:
     changed = (
         moved > VELOCITY_CHANGE_TOLERANCE * fastest > 0.0 and moved * h > ROUND_OFF * newton.size
     )
-    if told and changed:
+    if warns and changed:
         system.once.warn(
             ("initial velocities", worst),
             f"the initial velocities violate constraints, {listed([worst])} most: they were "

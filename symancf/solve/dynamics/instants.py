@@ -33,18 +33,20 @@ class Instants:
     due : numbers of the steps, from 1.
     """
 
-    def __init__(self, made: GeneralizedAlpha, audit: Audit, number: Callable[[int], None]) -> None:
-        self.made, self.audit, self.number = made, audit, number
-        m, self.system = made.motion, made.motion.system
-        self._vectors = m.state, m.rate, m.acceleration, made.auxiliary
+    def __init__(
+        self, method: GeneralizedAlpha, audit: Audit, number: Callable[[int], None]
+    ) -> None:
+        self.method, self.audit, self.number = method, audit, number
+        m, self.system = method.motion, method.motion.system
+        self._vectors = m.state, m.rate, m.acceleration, method.auxiliary
         self.most = BYTES // (40 * max(1, len(m.state)))
         self._motions, self._work = np.zeros((self.most, 5, len(m.state))), np.zeros((self.most, 2))
 
     def begin(self, due: Ints) -> None:
         """Let C keep the motion at the ends of some of its next steps, at most `most`."""
-        self.due, self._calm = [int(number) for number in due], self.made.calm
-        self._timed = self.system.plan.timed
-        self.made.newton.native.problem.give(
+        self.due, self._calm = [int(number) for number in due], self.method.calm
+        self._timed = self.system.assembler.timed
+        self.method.newton.native.problem.give(
             kept_count=len(due),
             kept_after=due,
             kept_states=self._motions,
@@ -53,12 +55,12 @@ class Instants:
 
     def end(self, steps: Sequence[Step]) -> None:
         """Take what C has kept in making some steps."""
-        native = self.made.newton.native
+        native = self.method.newton.native
         native.problem.kept_count = 0
         del self.due[native.state.kept_now :]
-        self.steps, self._shown = steps, -1
+        self.steps, self._current = steps, -1
         self._last = np.array(self._vectors)
-        self._sums, self._stale = self.audit.sums(), self.made.newton.native.state.tangent.stale
+        self._sums, self._stale = self.audit.sums(), self.method.newton.native.state.tangent.stale
         if self.due and self.due[-1] == len(steps):  # which Python may have changed since
             self._motions[len(self.due) - 1, :4] = self._last
 
@@ -70,7 +72,7 @@ class Instants:
 
     def show(self, k: int) -> None:
         """Let the motion be that of an instant."""
-        self._shown, self.made.newton.native.state.tangent.stale = k, False
+        self._current, self.method.newton.native.state.tangent.stale = k, False
         self._go(self.due[k], self._motions[k, :4])
         self.audit.go_to(*self._work[k].tolist())
 
@@ -87,21 +89,23 @@ class Instants:
 
         Or it was saved, and what comes next must not know of earlier steps.
         """
-        motion, time = self._motions[self._shown, :4], self.steps[self.due[self._shown] - 1].time
+        k = self._current
+        motion, time = self._motions[k, :4], self.steps[self.due[k] - 1].time
         same = np.array_equal(self._vectors, motion) and self.system.time == time
-        return self.audit.changed() or bool(self.made.newton.native.state.tangent.stale) or not same
+        stale = bool(self.method.newton.native.state.tangent.stale)
+        return self.audit.changed() or stale or not same
 
     def leave(self) -> None:
         """Go back to the end of the last step."""
-        if self._shown >= 0:
+        if self._current >= 0:
             self._go(len(self.steps), self._last)
             self.audit.go_to(*self._sums)
-            self.made.newton.native.state.tangent.stale = self._stale
+            self.method.newton.native.state.tangent.stale = self._stale
             self.number(0)
 
     def stay(self) -> tuple[list[Step], Energies]:
         """Go on from the instant that is shown; return the steps until there, and energies."""
-        number = self.due[self._shown]
+        number = self.due[self._current]
         self.number(0)
-        self.made.go_on(self.steps[number - 1], max(0, self._calm - number))
+        self.method.go_on(self.steps[number - 1], max(0, self._calm - number))
         return list(self.steps[:number]), self.audit.stay()

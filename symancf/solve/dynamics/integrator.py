@@ -20,7 +20,7 @@ from .interval import Interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from ...assembly.state import State
     from ...output.steps import Step
     from .accelerations import Accelerations
@@ -82,7 +82,7 @@ class Integrator:
         """Return those of the method."""
         return list(self.vectors.values())
 
-    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+    def relisted(self, changed: Sequence[Form], rebuilt: bool) -> None:
         """Newton's method takes up other entities."""
 
     # ---- TS, by which users give options, and look at steps -------------------------------------
@@ -169,27 +169,27 @@ class Integrator:
 
     def go_back(self, state: State) -> None:
         """Go to the beginning of the step; terms know what was tried (collective)."""
-        tried = self.motion.system.variables
+        variables = self.motion.system.variables
         self.before = state
         self.restore(state)
-        self.motion.system.learn(tried)
+        self.motion.system.learn(variables)
 
     # ---- a step ---------------------------------------------------------------------------------
-    def open(self, left: float) -> None:
+    def open(self, rest: float) -> None:
         """Begin a step, with so much time left: `next_step` is the length to be tried first."""
         h = min(self.next_step, self.longest)
         if not self.adaptive:
             h = min(h, self.step_length)
         if self.ahead is not None:
-            h = self.ahead.limit(self.motion.system.time, min(h, left))
+            h = self.ahead.limit(self.motion.system.time, min(h, rest))
         self.next_step = h
 
     def fitted(self, h: float) -> tuple[float, bool]:
         """Return a length near h with which no short step is left, and whether it is the last."""
-        left = self.end - self.motion.system.time
-        if left <= h * (1.0 + REMAINDER_TOLERANCE):
-            return (left if abs(left - h) > REMAINDER_TOLERANCE * h else h), True
-        return (0.5 * left if left < 1.2 * h else h), False
+        rest = self.end - self.motion.system.time
+        if rest <= h * (1.0 + REMAINDER_TOLERANCE):
+            return (rest if abs(rest - h) > REMAINDER_TOLERANCE * h else h), True
+        return (0.5 * rest if rest < 1.2 * h else h), False
 
     def step(self, h: float) -> Step | ConvergenceError:
         """Make a step of a length near h, not beyond `end`, and choose `next_step` (collective).
@@ -214,7 +214,7 @@ class Integrator:
             error,
             to=self.motion.span[1],
             step=self.step_length,
-            tried=self.attempt,
+            attempted=self.attempt,
             outside=self.newton.outside,
             refused=() if self.review.verdict is Verdict.STANDS else self.review.names,
         )
@@ -256,7 +256,7 @@ class Integrator:
         t, name, text = self.before.time, "REVIEW", str(self.review)
         if self.review.verdict is Verdict.STANDS:
             name, text = reason_name(self.newton.snes, self.newton.ended)
-            text += self.newton.linear.told
+            text += self.newton.linear.reason
         text = f"no solution of a time step of {h:.3g} from t = {t:g}: {text}"
         return ConvergenceError(text, reason=name, iteration=self.newton.iterations, time=t)
 
@@ -266,7 +266,7 @@ class Integrator:
         assert self.before is not None
         return Interval(self.motion, self.before, self.snapshot(), self.smooth)
 
-    def land(self, t: float, whole: Interval) -> None:
+    def land(self, t: float, interval: Interval) -> None:
         """Make a step anew so that it ends at t; at the end of the whole, put that back.
 
         (collective)
@@ -275,17 +275,17 @@ class Integrator:
         ------
         ConvergenceError : it has no solution.
         """
-        self.go_back(whole.begin)
-        if t >= whole.end.time:
-            self.motion.move_to(whole.end.time)
-            self.restore(whole.end)
+        self.go_back(interval.begin)
+        if t >= interval.end.time:
+            self.motion.move_to(interval.end.time)
+            self.restore(interval.end)
             return
-        self.land_within(t, whole)
+        self.land_within(t, interval)
 
-    def land_within(self, t: float, whole: Interval) -> None:
+    def land_within(self, t: float, interval: Interval) -> None:
         """Make a step from its beginning, where the motion is, that ends at t (collective)."""
         end, self.end = self.end, t
-        step = self.step(t - whole.begin.time)
+        step = self.step(t - interval.begin.time)
         self.end = end
         if isinstance(step, ConvergenceError):
             raise step

@@ -112,16 +112,16 @@ def integrator(
         return method(accelerations)
     if method == IMPLICIT:
         return GeneralizedAlpha(accelerations, rho)
-    for piece in accelerations.motion.system.memory.pieces:
+    for form in accelerations.motion.system.memory.forms:
         raise ParameterError(
-            f"method={method!r}: {piece.name!r} remembers from step to step, and explicit methods "
+            f"method={method!r}: {form.name!r} remembers from step to step, and explicit methods "
             f"evaluate it within them; give method={IMPLICIT!r}",
             asked="method",
             given=method,
             possible=(IMPLICIT,),
         )
-    made = Adams if method == "adams" else Explicit
-    return made(accelerations, stabilisation, kind_of(method))
+    kind = Adams if method == "adams" else Explicit
+    return kind(accelerations, stabilisation, kind_of(method))
 
 
 # ---- options of PETSc ---------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def used_by(method: Method) -> Callable[[str], bool]:
 
 
 def defaults(
-    system: DiscreteSystem, method: Method, asked: str | None = None, fixed: bool = True
+    system: DiscreteSystem, method: Method, preconditioner: str | None = None, fixed: bool = True
 ) -> dict[str, Option]:
     """Return the options that suit a system, a method and the preconditioner asked for.
 
@@ -158,7 +158,7 @@ def defaults(
     explicit, saddle = is_explicit(method), is_saddle(system)
     linear = linear_defaults(
         system,
-        "lu" if explicit and saddle and asked is None else asked,
+        "lu" if explicit and saddle and preconditioner is None else preconditioner,
         dynamic=True,
         fixed=fixed and not explicit,
     )
@@ -172,9 +172,9 @@ def defaults(
             "snes_stol": 0.0,
             "snes_max_it": 20,
         }
-    if asked == "gamg":
+    if preconditioner == "gamg":
         linear |= {"ksp_type": "cg", "ksp_rtol": 1e-13}
-    elif saddle and asked == GRIDS:
+    elif saddle and preconditioner == GRIDS:
         linear["ksp_rtol"] = 1e-13
     elif linear["ksp_type"] != "preonly":
         linear = {"ksp_type": "cg", "ksp_rtol": 1e-13, "pc_type": "jacobi"}

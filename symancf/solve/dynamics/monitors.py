@@ -21,8 +21,8 @@ class Observed(Step):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(self._problem, name):
-            known = ", ".join(field.name for field in fields(Step))
-            raise AttributeError(f"a step has no {name!r}; it has: {known}")
+            names = ", ".join(field.name for field in fields(Step))
+            raise AttributeError(f"a step has no {name!r}; it has: {names}")
         self._problem._system.once.warn(
             ("monitor", name),
             f"a monitor asks its argument for {name!r}: it is a step, as in statics, with "

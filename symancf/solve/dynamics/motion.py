@@ -22,10 +22,10 @@ from ...values.parameter import Parameter, depends_on_time
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ...assembly.assembler import Assembler
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.form import Form
     from ...assembly.matrix import Matrix
-    from ...assembly.piece import Piece
-    from ...assembly.plan import Plan
     from ...assembly.state import State
     from ...values.parameter import Value
 
@@ -100,7 +100,7 @@ class EquationsOfMotion:
         self.first: Mask = numbering.those("state")
         self.algebraic: Mask = numbering.those("multiplier") & ~follows
         self.settled: Mask = numbering.those("algebraic", "dependent", "tie") | follows
-        self.mass: Plan = system.inertia
+        self.mass: Assembler = system.inertia
         system.place_mass()
         with together(system.comm):
             system.update(system.time)
@@ -108,9 +108,9 @@ class EquationsOfMotion:
         self.inertia: Array = np.zeros(n)
         self.mass_part: Array = np.zeros(0)
         self._damped: Array = np.zeros(n)
-        self._strain = np.array([p.role == "strain" for p in system.pieces], dtype=bool)
+        self._strain = np.array([p.role == "strain" for p in system.forms], dtype=bool)
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
-        self.driven = _driven(system.pieces)
+        self.driven = _driven(system.forms)
         self.span = -np.inf, np.inf
         self._mass_values: tuple[int, Array, Array] | None = None
         system.register(self)
@@ -119,7 +119,7 @@ class EquationsOfMotion:
         """Return the accelerations; see `HoldsVectors`."""
         return [self.acceleration]
 
-    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+    def relisted(self, changed: Sequence[Form], rebuilt: bool) -> None:
         """Forget the mass in another pattern."""
         if rebuilt:
             self._mass_values = None
@@ -146,7 +146,7 @@ class EquationsOfMotion:
 
         `inertia` is M a (and Rayleigh's part of the mass) afterwards.
         """
-        bad = self.system.plan.residual(self.state, f)
+        bad = self.system.assembler.residual(self.state, f)
         alpha, beta = self.damping.mass, self.damping.stiffness
         moved = self.acceleration + alpha * self.rate if alpha else self.acceleration
         self.mass.residual(moved, self.inertia)
@@ -157,9 +157,9 @@ class EquationsOfMotion:
 
     def stiffness_times(self, v: Array) -> Array:
         """Return K v with the tangent of the strain energies alone."""
-        plan, rate = self.system.plan, self._damped
-        with plan.only(self._strain):
-            plan.product(self.state, np.where(self.second, v, 0.0), rate)
+        assembler, rate = self.system.assembler, self._damped
+        with assembler.only(self._strain):
+            assembler.product(self.state, np.where(self.second, v, 0.0), rate)
         return rate
 
     # ---- tangent --------------------------------------------------------------------------------
@@ -168,19 +168,19 @@ class EquationsOfMotion:
 
         They are assembled anew where a density or section has changed (collective).
         """
-        known, revision, comm = self._mass_values, self.mass.revision, self.system.comm
-        stale = known is None or known[0] != revision
+        cached, revision, comm = self._mass_values, self.mass.revision, self.system.comm
+        stale = cached is None or cached[0] != revision
         if self.mass.changes and comm.size > 1:  # functions may be rounded otherwise elsewhere
             stale = comm.allreduce(stale, MPI.LOR)
-        if known is None or stale:
+        if cached is None or stale:
             matrix, scratch = self.matrix, np.zeros_like(self.state)
             self.mass.tangent(np.zeros_like(self.state), scratch, matrix)
-            known = self._mass_values = revision, matrix.diagonal.copy(), matrix.off.copy()
-        return known[1:]
+            cached = self._mass_values = revision, matrix.diagonal.copy(), matrix.off.copy()
+        return cached[1:]
 
     def tangent(self, scratch: Array) -> int:
         """Assemble d(M a + C v + R)/du with the present factors; return the bad points."""
-        matrix, plan = self.matrix, self.system.plan
+        matrix, assembler = self.matrix, self.system.assembler
         diagonal, off = self.mass_values()
         second = np.flatnonzero(self.second)
         B = float(self.acceleration_factor[second[0]]) if len(second) else 0.0
@@ -188,10 +188,10 @@ class EquationsOfMotion:
         B += R * self.damping.mass
         beta = R * self.damping.stiffness
         if beta:
-            with plan.only(self._strain):
-                plan.tangent(self.state, scratch, matrix)
+            with assembler.only(self._strain):
+                assembler.tangent(self.state, scratch, matrix)
             stiff = matrix.diagonal.copy(), matrix.off.copy()
-        bad = plan.tangent(self.state, scratch, matrix)
+        bad = assembler.tangent(self.state, scratch, matrix)
         self.mass_part = B * diagonal
         matrix.diagonal += self.mass_part
         matrix.off += B * off
@@ -216,7 +216,7 @@ class EquationsOfMotion:
         """Let forces follow the rates of this motion (collective)."""
         self.system.renew_rate()
         self.system.motion = self
-        self.system.plan.follow(self.system.rate, self.rate_factor)
+        self.system.assembler.follow(self.system.rate, self.rate_factor)
 
     # ---- prescribed motion ----------------------------------------------------------------------
     def move_to(self, time: float) -> None:
@@ -337,12 +337,12 @@ def _followers(system: DiscreteSystem, damping: Rayleigh) -> Mask:
     return follows
 
 
-def _driven(pieces: Sequence[Piece]) -> list[tuple[str, str, Value]]:
+def _driven(forms: Sequence[Form]) -> list[tuple[str, str, Value]]:
     """Return owner, name and value of parameters of joints that are functions of time."""
     return [
-        (piece.name, f"{key} of {piece.name!r}", value)
-        for piece in pieces
-        if piece.role == "constraint"
-        for key, value in piece.uniform.items()
+        (form.name, f"{key} of {form.name!r}", value)
+        for form in forms
+        if form.role == "constraint"
+        for key, value in form.uniform.items()
         if depends_on_time(value) and not isinstance(value, Parameter)
     ]

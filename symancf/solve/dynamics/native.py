@@ -13,7 +13,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import pointer
-from ...assembly.plan import CODE
+from ...assembly.assembler import CODE
 from ...assembly.revisions import REVISIONS, Verdict
 from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT, PartBacktracking
 from ...newton.backtracking import (
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ...arrays import Array
+    from ...assembly.assembler import Assembler
     from ...assembly.discrete import DiscreteSystem
-    from ...assembly.plan import Plan
     from ...errors import ConvergenceError
     from ...newton import Aid, Constraints, Leftover, PredictedStresses, RowNorms
     from ..preconditioner import Preconditioner
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .motion import EquationsOfMotion
 
     Take = Callable[[float, int], None]
-    Known = tuple[Array, Array, int]
+    Estimates = tuple[Array, Array, int]
 
 #: A question of C: what, and the number of the iteration or of steps. See `StepRequest`.
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
@@ -104,11 +104,11 @@ class Measures(Protocol):
     constraints: Constraints
     data: Any
 
-    def known(self) -> Known:
+    def estimates(self) -> Estimates:
         """Return what steps so far have told."""
 
-    def recall(self, known: Known) -> None:
-        """Forget what came after `known`."""
+    def recall(self, estimates: Estimates) -> None:
+        """Forget what came after `estimates`."""
 
     def split(self) -> None:
         """Take the forces at the end of a step in parts."""
@@ -196,9 +196,9 @@ class Native:
         self._rushes = False
         self._remembering: Remembering | None = None
         self._reviewed: tuple[float, Sequence[Array]] = (np.inf, ())  # step's begin, variables
-        self.work_plans: Sequence[Plan | None] = ()
+        self.work_plans: Sequence[Assembler | None] = ()
         self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
-        m, plan, n = newton.motion, newton.system.plan, len(newton.f)
+        m, assembler, n = newton.motion, newton.system.assembler, len(newton.f)
         self.problem.give(
             work=ctypes.pointer(self.work),
             coordinates=n,
@@ -208,7 +208,7 @@ class Native:
             damping=m.damping.mass,
             small=CORRECTION_TOLERANCE,
             least_motion=SMALLEST_DISPLACEMENT,
-            evaluate=plan.evaluate,
+            evaluate=assembler.evaluate,
             residual=CODE["residual"],
             tangent=CODE["tangent"],
             update=CODE["update"],
@@ -234,9 +234,9 @@ class Native:
             standstill=STANDSTILL_TOLERANCE,
         )
 
-    def call(self, name: str, *given: Any) -> int:
+    def call(self, name: str, *arguments: Any) -> int:
         """Return what a function of steps.c returns."""
-        return int(getattr(self._library, f"symancf_{name}")(*self._places, *given))
+        return int(getattr(self._library, f"symancf_{name}")(*self._places, *arguments))
 
     # ---- whether, and with what -----------------------------------------------------------------
     def begin(self) -> None:
@@ -269,8 +269,8 @@ class Native:
             fixed=fixed,
             rows=numbering.rows,
             coordinate=numbering.coordinate_of_row,
-            held_count=len(numbering.prescribed_rows),
-            held=numbering.prescribed_rows,
+            prescribed_count=len(numbering.prescribed_rows),
+            prescribed=numbering.prescribed_rows,
             row_class=rows.of_row,
             row_part=rows.row_part,
             row_moves=leftover.moves,
@@ -288,8 +288,8 @@ class Native:
         self.tangent.give(
             entries=matrix.nonzeros,
             value=matrix.diagonal,
-            held=len(matrix.held),
-            place=matrix.held,
+            prescribed=len(matrix.prescribed),
+            place=matrix.prescribed,
             partner=matrix.partner,
             gradients=len(constraints.places[0]),
             gradient=constraints.places[0],
@@ -305,7 +305,7 @@ class Native:
             f=newton.f,
             inertia=newton.motion.inertia,
             moved=np.zeros(n),
-            kept=np.zeros((4, n)),
+            begin_state=np.zeros((4, n)),
             x=newton.x.getArray(readonly=True),
             F=newton.F.getArray(readonly=True),
             step=newton.step.getArray(readonly=True),
@@ -333,11 +333,11 @@ class Native:
         newton.error = None
         newton.leftover.begin()
         if newton.step_of_tangent != self._inertia_of:
-            self.tangent.known = False
-        self._choose_plans()
+            self.tangent.ready = False
+        self._choose_assemblers()
 
-    def _choose_plans(self) -> None:
-        self.problem.plan = self.newton.system.plan.structure
+    def _choose_assemblers(self) -> None:
+        self.problem.assembler = self.newton.system.assembler.structure
         self.problem.mass = self.newton.motion.mass.structure
 
     # ---- solutions ------------------------------------------------------------------------------
@@ -419,7 +419,7 @@ class Native:
             system.update(system.time)
         if system.memory:
             self._remembering = Remembering(system, _STRUCTURES["symancf_memory"])
-            problem.give(**self._remembering.lend([system.plan, *self.work_plans]))
+            problem.give(**self._remembering.lend([system.assembler, *self.work_plans]))
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         problem.give(timetable_rows=0)
         state.give(time=system.time, calm=calm, timetable_row=0, kept_now=0)
@@ -430,8 +430,8 @@ class Native:
         if reason <= 0 or state.declined:
             self._forget_step()
         if self._remembering is not None:
-            self._remembering.end(state.begun if state.made else None, state.time)
-        columns = (part[: state.made].tolist() for part in (self._times, *self._counts))
+            self._remembering.end(state.begun if state.steps_done else None, state.time)
+        columns = (part[: state.steps_done].tolist() for part in (self._times, *self._counts))
         return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
 
     def _forget_step(self) -> None:
@@ -471,7 +471,7 @@ class Native:
                 answer = self._review()
             else:
                 answer = self._judged(what, iteration)
-            self._choose_plans()
+            self._choose_assemblers()
             self.state.pause = bool(newton.leftover.warning) or pending()
         except BaseException as error:
             newton.error = newton.error or error
@@ -488,9 +488,9 @@ class Native:
             self._remembering.take(state.begun, system.time, stepping=True)
         verdict = system.review(system.time).verdict
         if not all(map(np.array_equal, variables, system.variables)):
-            for plan in (system.plan, *self.work_plans):
-                if plan is not None:
-                    plan.update(system.time)
+            for assembler in (system.assembler, *self.work_plans):
+                if assembler is not None:
+                    assembler.update(system.time)
         return verdict
 
     def _renew(self) -> None:
@@ -507,16 +507,16 @@ class Native:
             self.problem.give(factor=data, factor_renew=renew, factor_solve=solve)
             self.state.factored = True
         seen = self.state.factored or ksp.getPC().getType() in PETSC_FACTORS
-        known = seen and predicted is None and not motion.mass.changes
+        ready = seen and predicted is None and not motion.mass.changes
         vanishing = ROUND_OFF * newton.system.stiffness * newton.balance.constraints.size
-        self.tangent.give(known=known, vanishing=vanishing, inertia=motion.mass_part)
+        self.tangent.give(ready=ready, vanishing=vanishing, inertia=motion.mass_part)
         self._inertia_of = newton.step_of_tangent
 
     def _judged(self, what: int, iteration: int) -> int:
         """Return the reason to stop, or whether nothing soft is hidden."""
         newton = self.newton
         if not self.state.looked:
-            self.state.looked, self._balance_state = 1, newton.balance.known()
+            self.state.looked, self._balance_state = 1, newton.balance.estimates()
             newton.leftover.begin()
         rows, x = newton.F.getArray(readonly=True), newton.x.getArray(readonly=True)
         if what == StepRequest.JUDGE:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ...assembly.discrete import DiscreteSystem
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from ...newton import Aid, AidRow
     from ...runtime.options import SolverOptions
     from .motion import EquationsOfMotion
@@ -111,7 +111,7 @@ class Newton(VectorEquations):
             self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
         )
         self.takeover: Takeover | None = None
-        self.kinked = any(piece.kinked for piece in self.system.pieces)
+        self.kinked = any(form.kinked for form in self.system.forms)
         self.chooses = bool(self.kinked and numbering.size and "nearest" in uses)
         self.predicted: PredictedStresses | None = None
         self.size = 1.0
@@ -164,10 +164,10 @@ class Newton(VectorEquations):
         """Return those of the affine map."""
         return [self.base, self.base_rate, self.base_acceleration]
 
-    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+    def relisted(self, changed: Sequence[Form], rebuilt: bool) -> None:
         """Take up other entities, and a tangent of another pattern (collective)."""
         self.native.describe()
-        self.tangent.stale |= rebuilt or any(piece.kernel.has_tangent for piece in changed)
+        self.tangent.stale |= rebuilt or any(form.kernel.has_tangent for form in changed)
         if rebuilt:
             self.J = self.motion.matrix.mat
             self.snes.getKSP().reset()
@@ -266,17 +266,17 @@ class Newton(VectorEquations):
         starts : local vectors; where the tangent is to be made anew, it is that of the last one.
         """
         self.take(h)
-        self.native.call("hold")
-        free, found = self.numbering.free, []
+        self.native.call("prescribe")
+        free, sizes = self.numbering.free, []
         try:
             for start in reversed(starts):
                 self.motion.state[free] = start[free]
                 self.vectors.to_global(self.motion.state, self.x)
-                found.append(self._after_a_step())
+                sizes.append(self._after_a_step())
         except PETSc.Error:  # no factors: as they are given
             self.tangent.stale = True
             return list(range(len(starts)))
-        order: list[int] = np.argsort(found[::-1], kind="stable").tolist()
+        order: list[int] = np.argsort(sizes[::-1], kind="stable").tolist()
         return order
 
     def _after_a_step(self) -> float:
@@ -332,14 +332,14 @@ class Newton(VectorEquations):
         """
         self.take(h)
         self.error = self.outside = None
-        self.native.call("hold")
+        self.native.call("prescribe")
         if not self.numbering.size:  # all is prescribed
             return self._without_unknowns()
-        known = self.balance.known()
+        estimates = self.balance.estimates()
         self.ended = self.native.solve() if self.native.able else self._solved()
         if self.ended <= 0:
             self.tangent.stale = True
-            self.balance.recall(known)  # what iterations that led astray seemed to say
+            self.balance.recall(estimates)  # what iterations that led astray seemed to say
             return False
         self.leftover.warn(f"at time {self.system.time:g}")
         if self._folds is not None:
@@ -402,10 +402,10 @@ class Newton(VectorEquations):
     def unsolved(self, error: PETSc.Error) -> ConvergenceError:
         """Return what to tell where PETSc could not factorise the tangent of a step."""
         idle = [*map(self.system.name, idle_bodies(self.system))]
-        said = str(error).splitlines()[-1].split("] ")[-1]
-        text = f"the equations of a step cannot be solved: {said}"
-        found = ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE", iteration=self.iterations)
-        return self._explained(found, idle)
+        reason = str(error).splitlines()[-1].split("] ")[-1]
+        text = f"the equations of a step cannot be solved: {reason}"
+        failure = ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE", iteration=self.iterations)
+        return self._explained(failure, idle)
 
     def _explained(self, error: ConvergenceError, idle: list[str]) -> ConvergenceError:
         h = self.step_of_tangent or 1.0

@@ -142,8 +142,8 @@ class DynamicProblem(OneProcess, Displayable):
         self._ready = self._moving = False
         self._interruption = Interruption(system.comm, self.history.reached)
         self._progress = Progress(system.comm, self._options)
-        self._taken: Energies | None = None  # of the present state, where they were asked for
-        self._left: State  # in which the last call has left the motion
+        self._energies: Energies | None = None  # of the present state, where they were asked for
+        self._last_state: State  # in which the last call has left the motion
         self.steps = 0
         self._scaled_for = math.inf
         self._first: State | None = None
@@ -203,11 +203,13 @@ class DynamicProblem(OneProcess, Displayable):
         self._newton = Newton(self._motion, snes, uses)
         self._accelerations = Accelerations(self._motion, self._newton)
         method = chosen(self.method, self._options.choice("ts_type"))
-        asked = self._options.choice("pc_type")
+        preconditioner = self._options.choice("pc_type")
         self._options.refuse(f"method={name_of(method)!r}", used_by(method))
         fixed = self._options.choice("pc_factor_mat_solver_type") is None
-        held = self._options.offer(fitting(defaults(system, method, asked, fixed), asked))
-        if held.get("pc_type") == "gamg":
+        options = self._options.offer(
+            fitting(defaults(system, method, preconditioner, fixed), preconditioner)
+        )
+        if options.get("pc_type") == "gamg":
             attach_rigid_modes(system)
         self._integrator = integrator(
             method, self._accelerations, self.spectral_radius, self._stabilisation
@@ -230,17 +232,17 @@ class DynamicProblem(OneProcess, Displayable):
     # ---- energies -------------------------------------------------------------------------------
     def _measure(self) -> None:
         """Take the energies, unless they have been taken (collective)."""
-        self._taken = self._taken or self._audit.measure()
+        self._energies = self._energies or self._audit.measure()
 
     @property
     def energies(self) -> Energies:
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
         self._set_up()
-        if self._taken is None:
+        if self._energies is None:
             return self._audit.measure(keep=False)
         if self._audit.changed():
             return self._audit.measure(keep=False, jumped=True)
-        return self._taken
+        return self._energies
 
     @property
     def native(self) -> bool:
@@ -343,8 +345,8 @@ class DynamicProblem(OneProcess, Displayable):
             self._lead(step)
             find_initial_values(self._accelerations, step)
             self._integrator.started()
-            self._left = self._integrator.snapshot()
-            self._taken, self._started = None, True
+            self._last_state = self._integrator.snapshot()
+            self._energies, self._started = None, True
 
     def _lead(self, step: float) -> None:
         """Let forces follow this motion at the present time (collective).
@@ -432,14 +434,14 @@ class DynamicProblem(OneProcess, Displayable):
         self._first = self._first or state
         self._take(state)
         self._motion.lead()
-        self._left = self._integrator.snapshot()
+        self._last_state = self._integrator.snapshot()
 
     def _take(self, state: State) -> None:
         """Take a state of `state`; loads stay (collective)."""
         self._integrator.restore(state)
         self._integrator.calm = int(state.method.get("calm", 0))
         self.steps, self._scaled_for = state.method["steps"], state.method["scaled_for"]
-        self._started, self._taken = state.method["started"], None
+        self._started, self._energies = state.method["started"], None
         self._audit.resume(state.method["audit"])
         if self._events is not None:
             self._events.resume(state.method["events"])
@@ -490,7 +492,7 @@ class DynamicProblem(OneProcess, Displayable):
         Whatever is raised, the state is that of the last step, and the solution can be continued.
         """
         system = self._system
-        asked = requested(system, self._options, to, step, adaptive, rtol, atol, longest, stops)
+        request = requested(system, self._options, to, step, adaptive, rtol, atol, longest, stops)
         if self._moving:
             raise ParameterError(
                 "solve was called within solve of the same problem, by a monitor, an action or "
@@ -499,26 +501,28 @@ class DynamicProblem(OneProcess, Displayable):
             )
         restarts = None
         if checkpoint is not None:
-            held = self._interruption
-            restarts = Restarts(checkpoint, system, self.history, "solve", asked.given, 100, held)
+            interruption = self._interruption
+            restarts = Restarts(
+                checkpoint, system, self.history, "solve", request.as_json, 100, interruption
+            )
         self._moving, rests = True, restarts or nullcontext()
         try:
             with rests, self._interruption, self._options, self._progress, STAGES["motion"]:
-                self._move(asked, restarts)
+                self._move(request, restarts)
         finally:
             self._moving = False
         return self.history
 
-    def _move(self, asked: Requested, restarts: Restarts | None) -> None:
+    def _move(self, request: Requested, restarts: Restarts | None) -> None:
         """Make the steps of a call of `solve` (collective)."""
-        system, to = self._system, asked.to
+        system, to = self._system, request.to
         self._prepare()
         self._progress.way = system.time, to
         if system.redundant.some:
             require_consistent(system, to)
         if not self._started:
             self._first = self._first or self.state
-        steps = TimeSteps(self, asked, restarts)
+        steps = TimeSteps(self, request, restarts)
         steps.begin(None if restarts is None else restarts.saved(to))
         begun, renewals = clock.process_time(), self._newton.tangent.renewals
         try:
@@ -533,11 +537,11 @@ class DynamicProblem(OneProcess, Displayable):
                 self._motion.go_to(self._integrator.snapshot())
             raise
         finally:
-            self._left = self._integrator.snapshot()
+            self._last_state = self._integrator.snapshot()
             self.history.seconds["solve"] += clock.process_time() - begun
             self.history.cut_backs += self._integrator.rejections - steps.rejections
             self._renewals = self._newton.tangent.renewals - renewals
-        if not self._options.told:
+        if not self._options.warned:
             adaptive = self._integrator.adaptive
             self._options.idle = self._idle if adaptive else self._idle + TOLERANCES
             self._options.warn_unused(system.comm)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...arrays import CStructure
+    from ...assembly.assembler import Assembler
     from ...assembly.discrete import DiscreteSystem
-    from ...assembly.plan import Plan
 
 
 class Remembering:
@@ -29,20 +29,20 @@ class Remembering:
 
     def __init__(self, system: DiscreteSystem, kind: type[CStructure]) -> None:
         self.system, self._kind, memory = system, kind, system.memory
-        pieces, now, standing = memory.pieces, memory.values, system.standing()
+        forms, now, standing = memory.forms, memory.values, system.standing()
         self.reviewed = system.reviews and standing is None
-        numbers = [system.plan.number(piece) for piece in pieces]
-        self._plan, tables = system.plan.telling("update", numbers)
+        numbers = [system.assembler.number(form) for form in forms]
+        self._assembler, tables = system.assembler.telling("update", numbers)
         self._ends = [*zip(memory.own(now.old), memory.own(now.next), strict=True)]
         self._ends = [(old.copy(), after.copy()) for old, after in self._ends]
-        self._each = [kind() for _ in pieces]
-        for made, piece, number, ends in zip(self._each, pieces, numbers, self._ends, strict=True):
-            names = piece.kernel.memory
-            own = (standing or {}).get(piece.name)
+        self._each = [kind() for _ in forms]
+        for made, form, number, ends in zip(self._each, forms, numbers, self._ends, strict=True):
+            names = form.kernel.memory
+            own = (standing or {}).get(form.name)
             made.give(
-                n=piece.size,
+                n=form.size,
                 rows=len(names),
-                cell_rows=len(piece.kernel.cell),
+                cell_rows=len(form.kernel.cell),
                 old=ends[0],
                 next=ends[1],
                 before=ends[0].copy(),
@@ -58,23 +58,23 @@ class Remembering:
                     far=own.far,
                 )
 
-    def lend(self, plans: Sequence[Plan | None]) -> dict[str, Any]:
-        """Return what C is to know, with `plans` of all forces, of drives and of dampers."""
-        pieces = self.system.memory.pieces
-        self._plans = [plan for plan in plans if plan is not None]
-        for k, plan in enumerate(plans):
-            for made, piece in zip(self._each, pieces, strict=True):
-                found = None if plan is None else plan.lanes(piece)
+    def lend(self, assemblers: Sequence[Assembler | None]) -> dict[str, Any]:
+        """Return what C is to know, with `assemblers` of all forces, of drives and of dampers."""
+        forms = self.system.memory.forms
+        self._assemblers = [assembler for assembler in assemblers if assembler is not None]
+        for k, assembler in enumerate(assemblers):
+            for made, form in zip(self._each, forms, strict=True):
+                found = None if assembler is None else assembler.lanes(form)
                 if found is not None:
                     made.cell[k] = address(found[0])
                     made.first[k], made.end[k] = found[1:]
-        lengths = [at for plan in self._plans for at in plan.lengths()]
+        lengths = [at for assembler in self._assemblers for at in assembler.lengths()]
         self._lengths = np.array(lengths, dtype=np.int64)
-        self._records = (self._kind * max(1, len(pieces)))(*self._each)
+        self._records = (self._kind * max(1, len(forms)))(*self._each)
         return {
-            "memories": len(pieces),
+            "memories": len(forms),
             "memory": self._records,
-            "memory_plan": ctypes.addressof(self._plan),
+            "memory_plan": ctypes.addressof(self._assembler),
             "reviewed": self.reviewed,
             "lengths": len(lengths),
             "length": address(self._lengths),
@@ -94,5 +94,5 @@ class Remembering:
         """Let Python go on from the last step, between two times; None: C has made none."""
         if since is not None:
             self.take(since, time, stepping=False)
-        for plan in self._plans:
-            plan.overwritten()
+        for assembler in self._assemblers:
+            assembler.overwritten()

@@ -84,9 +84,9 @@ class Spin:
     def _find(self) -> tuple[Ints, Ints]:
         """Return which bodies have coordinates here, and these."""
         system = self.motion.system
-        found = [system.binding(body).here(system) for body in self.bodies]
-        own = np.array([k for k, at in enumerate(found) if len(at)], dtype=np.int64)
-        return own, np.array([found[k] for k in own], dtype=np.int64).reshape(-1, 12)
+        coordinates = [system.binding(body).here(system) for body in self.bodies]
+        own = np.array([k for k, at in enumerate(coordinates) if len(at)], dtype=np.int64)
+        return own, np.array([coordinates[k] for k in own], dtype=np.int64).reshape(-1, 12)
 
     def lend(self, native: Native, rho: float) -> None:
         """Let C look how far bodies turn; it makes no more steps after one for `settle`."""
@@ -125,20 +125,26 @@ class Spin:
 
     def _straighten(self, auxiliary: Array, h: float, bias: float, shift: float) -> None:
         """Take the present rates and A to what constraints say (collective)."""
-        m, made, kinematics = self.motion, self.accelerations, self.accelerations.kinematics
-        w = made.jerk(h)
+        m, accelerations, kinematics = (
+            self.motion,
+            self.accelerations,
+            self.accelerations.kinematics,
+        )
+        w = accelerations.jerk(h)
         try:
-            made.project_rates()
+            accelerations.project_rates()
             free = m.system.numbering.fixed_by < 0
             a = np.where(free, auxiliary, m.acceleration)
             bend = kinematics.along(m.state, m.rate, bend=1.0).copy()
             bend += kinematics.product(m.state, np.where(m.second, a, 0.0))
-            auxiliary += np.where(m.second, made.solve(np.where(m.algebraic, -bend, 0.0)), 0.0)
+            auxiliary += np.where(
+                m.second, accelerations.solve(np.where(m.algebraic, -bend, 0.0)), 0.0
+            )
             if w is not None:
                 m.rate += bias * w
                 auxiliary += shift * w
         finally:
-            made.newton.tangent.stale = True
+            accelerations.newton.tangent.stale = True
 
     def _look(self, angle: Array, h: float, rho: float, limit: float) -> None:
         """Warn where a body has turned too far in too many steps (collective)."""
@@ -150,8 +156,8 @@ class Spin:
         if worst <= 2.0 * math.pi:
             return
         k = int(np.argmax(self._turned[here])) if rank == comm.rank else 0
-        found = (int(here[k]), float(angle[k])) if rank == comm.rank else None
-        body, far = found if comm.size == 1 and found else comm.bcast(found, rank)
+        own_worst = (int(here[k]), float(angle[k])) if rank == comm.rank else None
+        body, far = own_worst if comm.size == 1 and own_worst else comm.bcast(own_worst, rank)
         name = self.motion.system.name(self.bodies[body])
         self.motion.system.once.warn(
             ("spin", name),

@@ -58,10 +58,10 @@ SATURATION_VIOLATION = 0.01
 
 def _positive(what: str, **values: float | Array | None) -> None:
     for name, value in values.items():
-        given: object = 1.0 if value is None else value
-        many = isinstance(given, np.ndarray) and name == "Kp"  # one for each constraint
-        known = isinstance(given, int | float | np.number | np.ndarray)
-        numbers = reals(given) if known else np.zeros(0)
+        number: object = 1.0 if value is None else value
+        many = isinstance(number, np.ndarray) and name == "Kp"  # one for each constraint
+        is_number = isinstance(number, int | float | np.number | np.ndarray)
+        numbers = reals(number) if is_number else np.zeros(0)
         size = numbers.size > 0 and (many or numbers.shape == ())
         if not size or not ((numbers > 1e-100) & (numbers < 1e100)).all():
             raise ParameterError(
@@ -110,13 +110,13 @@ class Baumgarte(Stabilisation):
 
 
 def _gains(
-    given: Baumgarte | Fuzzy, defaults: tuple[float, float], h: float
+    stabilisation: Baumgarte | Fuzzy, defaults: tuple[float, float], h: float
 ) -> tuple[float, float]:
     """Return alpha and beta, for steps of length h where they are not given."""
     alpha, beta = (x / h for x in defaults)
     return (
-        alpha if given.alpha is None else given.alpha,
-        beta if given.beta is None else given.beta,
+        alpha if stabilisation.alpha is None else stabilisation.alpha,
+        beta if stabilisation.beta is None else stabilisation.beta,
     )
 
 

@@ -54,7 +54,7 @@ void symancf_predict(const symancf_problem *p, symancf_state *s, double h, const
 }
 
 /* Let the affine map give prescribed coordinates the rates that they have. */
-void symancf_hold(const symancf_problem *p, symancf_state *s)
+void symancf_prescribe(const symancf_problem *p, symancf_state *s)
 {
   const symancf_work *w = p->work;
   for (int32_t k = 0; k < p->fixed_count; k++) {
@@ -105,14 +105,14 @@ void symancf_tangent_made(const symancf_problem *p, symancf_state *s)
 static void tangent_end(const symancf_problem *p, symancf_tangent *t, int iterations)
 {
   const double used = iterations > 1 ? iterations : 1;
-  const int made = t->renewals > t->renewals_before;
+  const int renewed = t->renewals > t->renewals_before;
   if (t->eager) {
     t->eager--;
   } else {
-    t->needy = !(t->worn && made) ? 0 : t->needy < p->proof ? t->needy + 1 : p->proof;
+    t->needy = !(t->worn && renewed) ? 0 : t->needy < p->proof ? t->needy + 1 : p->proof;
     t->eager = t->needy == p->proof ? p->steps : 0;
   }
-  if (made) {
+  if (renewed) {
     t->fewest = used;
   } else {
     t->fewest = used < t->fewest ? used : t->fewest;
@@ -222,7 +222,7 @@ static void norms_of(const symancf_problem *p, const double *a, const double *le
 static void to_rows(const symancf_problem *p, const double *local, double *rows)
 {
   for (int32_t r = 0; r < p->rows; r++) rows[r] = local[p->coordinate[r]];
-  for (int32_t k = 0; k < p->held_count; k++) rows[p->held[k]] = 0.0;
+  for (int32_t k = 0; k < p->prescribed_count; k++) rows[p->prescribed[k]] = 0.0;
 }
 
 /* The larger of |M a| and |R| of each class, 0 of constraints. */
@@ -318,10 +318,10 @@ void symancf_accept(const symancf_problem *p, symancf_state *s, int iterations)
 /* Write the unknowns to the state. */
 static void to_state(const symancf_problem *p, symancf_state *s)
 {
-  const int held = p->held_count > 0;
+  const int some = p->prescribed_count > 0;
   int32_t k = 0;
   for (int32_t r = 0; r < p->rows; r++) {
-    if (held && k < p->held_count && p->held[k] == r) {
+    if (some && k < p->prescribed_count && p->prescribed[k] == r) {
       k++;
       continue;
     }
@@ -338,7 +338,7 @@ static int64_t residual(const symancf_problem *p, symancf_state *s)
   symancf_follow(p, s);
   memset(w->f, 0, bytes);
   memset(w->inertia, 0, bytes);
-  const int64_t bad = p->evaluate(p->plan, p->residual, s->state, NULL, w->f, NULL);
+  const int64_t bad = p->evaluate(p->assembler, p->residual, s->state, NULL, w->f, NULL);
   if (p->damping != 0.0) {
     for (int32_t i = 0; i < p->coordinates; i++)
       w->moved[i] = s->acceleration[i] + p->damping * s->rate[i];
@@ -424,8 +424,8 @@ static void copy_motion(const symancf_problem *p, symancf_state *s, double *to, 
 {
   double *own[] = {s->state, s->rate, s->acceleration, s->auxiliary};
   for (int k = 0; k < 4; k++) {
-    double *kept = to + (int64_t)k * p->coordinates;
-    memcpy(back ? own[k] : kept, back ? kept : own[k], (size_t)p->coordinates * sizeof(double));
+    double *begin_state = to + (int64_t)k * p->coordinates;
+    memcpy(back ? own[k] : begin_state, back ? begin_state : own[k], (size_t)p->coordinates * sizeof(double));
   }
 }
 
@@ -434,9 +434,9 @@ static void keep_wanted(const symancf_problem *p, symancf_state *s, int32_t numb
 {
   const int64_t k = s->kept_now;
   if (k >= p->kept_count || p->kept_after[k] != number) return;
-  double *kept = p->kept_states + 5 * k * p->coordinates;
-  copy_motion(p, s, kept, 0);
-  memcpy(kept + 4 * (int64_t)p->coordinates, p->work->f, (size_t)p->coordinates * sizeof(double));
+  double *begin_state = p->kept_states + 5 * k * p->coordinates;
+  copy_motion(p, s, begin_state, 0);
+  memcpy(begin_state + 4 * (int64_t)p->coordinates, p->work->f, (size_t)p->coordinates * sizeof(double));
   memcpy(p->kept_work + 2 * k, s->work, sizeof s->work);
   s->kept_now++;
 }
@@ -445,11 +445,11 @@ static void keep_wanted(const symancf_problem *p, symancf_state *s, int32_t numb
 static int forces(const symancf_problem *p, symancf_state *s, int kind, double *f)
 {
   const symancf_work *w = p->work;
-  const void *plan = p->power_plan[kind];
+  const void *assembler = p->power_assembler[kind];
   const int damped = kind && p->damping != 0.0, supported = !kind && p->supported;
-  if (!plan && !damped && !supported) return 0;
+  if (!assembler && !damped && !supported) return 0;
   memset(f, 0, (size_t)p->coordinates * sizeof(double));
-  if (plan) p->evaluate(plan, p->residual, s->state, NULL, f, NULL);
+  if (assembler) p->evaluate(assembler, p->residual, s->state, NULL, f, NULL);
   if (damped) {
     for (int32_t i = 0; i < p->coordinates; i++) w->moved[i] = p->damping * s->rate[i];
     p->evaluate(p->mass, p->residual, w->moved, NULL, f, NULL);
@@ -464,7 +464,7 @@ static int forces(const symancf_problem *p, symancf_state *s, int kind, double *
 static void add_work(const symancf_problem *p, symancf_state *s, double h)
 {
   const int32_t n = p->coordinates;
-  const double *state = p->work->kept, *rate = state + n;
+  const double *state = p->work->begin_state, *rate = state + n;
   for (int k = 0; k < 2; k++) {
     double *before = s->pull + (int64_t)k * n, *f = s->pull + (int64_t)(2 + k) * n;
     if (!forces(p, s, k, f)) continue;
@@ -516,42 +516,43 @@ static double now(void)
  */
 int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
 {
-  const double stop = now() + p->seconds, h = p->h, *kept = p->work->kept;
+  const double stop = now() + p->seconds, h = p->h, *begin_state = p->work->begin_state;
   const int64_t length = p->coordinates;
-  for (s->made = 0; s->made < n && p->end - s->time >= 1.2 * h; s->made++) {
-    if (s->made && now() > stop) break;
+  for (s->steps_done = 0; s->steps_done < n && p->end - s->time >= 1.2 * h; s->steps_done++) {
+    if (s->steps_done && now() > stop) break;
     const double last = s->begun, begun = s->begun = s->time;
     s->declined = 0;
-    copy_motion(p, s, kept, 0);
+    copy_motion(p, s, begin_state, 0);
     const int ahead = !s->calm || p->chooses;
-    symancf_predict(p, s, h, kept, kept + length, kept + 2 * length, kept + 3 * length, ahead);
+    symancf_predict(p, s, h, begin_state, begin_state + length, begin_state + 2 * length,
+                    begin_state + 3 * length, ahead);
     s->time = begun + h;
-    int reason = p->timed && !take_row(p, s, n - s->made) ? NO_SOLUTION : 1;
+    int reason = p->timed && !take_row(p, s, n - s->steps_done) ? NO_SOLUTION : 1;
     if (reason > 0) {
-      symancf_hold(p, s);
+      symancf_prescribe(p, s);
       begin_memory(p, s);
-      if (p->chooses && !symancf_choose_start(p, s, kept, 0)) reason = NO_SOLUTION;
+      if (p->chooses && !symancf_choose_start(p, s, begin_state, 0)) reason = NO_SOLUTION;
       if (reason > 0) reason = solve_with_reviews(p, s);
       if (reason <= 0 || s->declined) drop_memory(p, s);
     }
     if (reason <= 0 || s->declined) {
       s->time = begun;
       s->begun = last;
-      copy_motion(p, s, p->work->kept, 1);
+      copy_motion(p, s, p->work->begin_state, 1);
       return s->declined ? 1 : reason;
     }
     symancf_conclude(p, s);
     const int stop_here = p->driven && p->ask(DRIVE, 0); /* the step stands */
     if (p->driven) write_memory(p, s);
     if (!p->closed && !stop_here) add_work(p, s, s->time - begun);
-    keep_wanted(p, s, s->made + 1);
+    keep_wanted(p, s, s->steps_done + 1);
     s->calm = s->calm > 0 ? s->calm - 1 : 0;
-    p->times[s->made] = s->time;
-    p->step_iterations[s->made] = s->iterations;
-    p->step_linear[s->made] = s->linear_iterations;
+    p->times[s->steps_done] = s->time;
+    p->step_iterations[s->steps_done] = s->iterations;
+    p->step_linear[s->steps_done] = s->linear_iterations;
     s->turned = turns_far(p, s);
     if (s->pause || stop_here || s->turned) { /* something to say, to raise, or for Python */
-      s->made++;
+      s->steps_done++;
       return stop_here ? NO_SOLUTION : 1;
     }
   }

@@ -13,7 +13,7 @@
 /* What C asks of Python: rare and dear, or for other people. */
 enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW };
 
-typedef int64_t (*symancf_evaluate)(const void *plan, int what, const double *x, const double *v,
+typedef int64_t (*symancf_evaluate)(const void *assembler, int what, const double *x, const double *v,
                                     double *f, double *energies);
 typedef int (*symancf_ask)(int what, int iteration);
 typedef void (*symancf_reduce)(double *values, int32_t count, int largest);
@@ -25,7 +25,7 @@ typedef struct {
   symancf_tangent_values *tangent;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
-  double *kept;                                 /* [4][coordinates] where the step began */
+  double *begin_state;                                 /* [4][coordinates] where the step began */
   double *x, *F, *step, *old;                   /* of rows; the unknowns before */
   double *scratch;                              /* [2 max(classes, parts, 1)] */
   double *violations, *sizes, *forces, *weight; /* of residuals, by class, see balance.py */
@@ -40,8 +40,8 @@ typedef struct {
   const double *rate_factor, *acceleration_factor, *auxiliary_factor;
   double alpha_m, alpha_f, beta, gamma, delta, theta, damping;
   /* rows */
-  int32_t rows, held_count, constraints, constrained; /* whether some rank has constraints */
-  const int64_t *coordinate, *held; /* of rows; rows of fixed coordinates */
+  int32_t rows, prescribed_count, constraints, constrained; /* whether some rank has constraints */
+  const int64_t *coordinate, *prescribed; /* of rows; rows of fixed coordinates */
   const int64_t *row_class, *row_part, *constraint; /* the last: rows */
   const uint8_t *row_moves;
   const double *unit, *limits; /* of rows: a large motion; of constraints */
@@ -67,7 +67,7 @@ typedef struct {
   double **length;
   int32_t chooses; /* whether steps begin with the best of several starts */
   /* forces that work */
-  const void *power_plan[2];       /* of drives and of dampers; NULL: none */
+  const void *power_assembler[2];       /* of drives and of dampers; NULL: none */
   const double *owned, *supported; /* 1 for what works, of forces and of supports */
   int32_t closed, timed, driven;   /* no work adds up; what are functions of time */
   /* functions of time at the next steps, see timetable.py: where a row's numbers go */
@@ -76,7 +76,7 @@ typedef struct {
   const int32_t *target_column;
   double **target;
   /* functions; `wide`: whether PetscInt has 64 bits, `exact`: solvers leave nothing */
-  const void *plan, *mass;
+  const void *assembler, *mass;
   symancf_evaluate evaluate;
   symancf_ask ask;
   symancf_reduce reduce; /* sums or largest values of all ranks; NULL: there is one */
@@ -88,7 +88,7 @@ typedef struct {
   void *factor; /* on a fixed pattern, if `factored` in the state */
   int (*factor_renew)(void *);
   void (*factor_solve)(void *, const double *, double *);
-  int32_t residual, tangent, update, wide, exact, most; /* modes of plans; iterations */
+  int32_t residual, tangent, update, wide, exact, most; /* modes of assemblers; iterations */
   /* where steps end: at most shortly after `end`, and `seconds` */
   double h, end, seconds;
   /* states at the ends of some steps, ascending numbers from 1, see instants.py */
@@ -117,7 +117,7 @@ typedef struct {
   double *pull;              /* [4][coordinates] their forces, before and now */
   /* what the last solution took, and how it ended */
   int32_t iterations, linear_iterations, looked, pause;
-  int32_t error, made; /* PETSc's, or -1: no memory; steps */
+  int32_t error, steps_done; /* PETSc's, or -1: no memory; steps */
   int32_t factored;    /* whether the factors are those of the tangent */
   int32_t turned;      /* whether a rigid body has turned far in the last step */
   int32_t timetable_row, kept_now; /* of the next step; number of kept states */

@@ -61,8 +61,8 @@ class Moving(Protocol):
     _prefix: str
     _started: bool
     _adds_up: bool
-    _taken: Energies | None
-    _left: State
+    _energies: Energies | None
+    _last_state: State
 
     @property
     def state(self) -> State:
@@ -93,7 +93,7 @@ class Requested(NamedTuple):
     stops: tuple[float, ...]
 
     @property
-    def given(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return them as JSON has them: those of a run that goes on have to be the same."""
         own = {"longest": None if math.isinf(self.longest) else self.longest}
         return {**self._asdict(), **own, "stops": list(self.stops)}
@@ -108,11 +108,11 @@ class Requested(NamedTuple):
         return begin, max(self.next(time), begin + self.step)
 
 
-def _over(options: SolverOptions, name: str, given: Any) -> Any:
+def _over(options: SolverOptions, name: str, value: Any) -> Any:
     """Return the number of an option, which goes before what is given."""
     text = options.choice(name)
     if text is None:
-        return given
+        return value
     try:
         return float(text)
     except ValueError as error:
@@ -174,15 +174,19 @@ class TimeSteps:
     begun : time and number of steps at the beginning of the call, `rejections` likewise.
     """
 
-    def __init__(self, problem: Moving, asked: Requested, restarts: Restarts | None) -> None:
+    def __init__(self, problem: Moving, request: Requested, restarts: Restarts | None) -> None:
         self.problem, self.system, self.history = problem, problem._system, problem.history
-        made = self.integrator = problem._integrator
-        self.ts = made.ts
-        self.snapshot, self.restore, self.shorten = made.snapshot, made.restore, made.shorten
-        self.request, self.restarts = asked, restarts
+        integrator = self.integrator = problem._integrator
+        self.ts = integrator.ts
+        self.snapshot, self.restore, self.shorten = (
+            integrator.snapshot,
+            integrator.restore,
+            integrator.shorten,
+        )
+        self.request, self.restarts = request, restarts
         self.begun = self.system.time, problem.steps
-        self.rejections = made.rejections
-        self.done, self.records = asked.to <= self.system.time, True
+        self.rejections = integrator.rejections
+        self.done, self.records = request.to <= self.system.time, True
         self._fresh = True  # the next attempt is the first one at a step
         self._resumed = False  # from a restart point
         self._together: list[Step] = []  # steps that were made at once
@@ -193,27 +197,36 @@ class TimeSteps:
     # ---- the beginning --------------------------------------------------------------------------
     def begin(self, saved: Saved | None) -> None:
         """Find where steps begin: a restart point, the present motion, or initial values."""
-        problem, made, asked, system = self.problem, self.integrator, self.request, self.system
-        step, to = asked.step, asked.to
-        made.step_length, made.longest, made.rtol = step, asked.longest, asked.rtol
+        problem, integrator, request, system = (
+            self.problem,
+            self.integrator,
+            self.request,
+            self.system,
+        )
+        step, to = request.step, request.to
+        integrator.step_length, integrator.longest, integrator.rtol = (
+            step,
+            request.longest,
+            request.rtol,
+        )
         if saved is not None:
             self._go_on(saved)
         elif problem._started:
             problem._lead(step)
-            reconcile(problem, problem._left, step)
+            reconcile(problem, problem._last_state, step)
         else:
             problem.initialize(step)
-        problem._motion.span = asked.span(self.begun[0], system.time)
-        made.duration = max(to - self.begun[0], step)
-        made.atol = problem._newton.balance.tolerances(asked.rtol, asked.atol)
-        made.relative = asked.atol is None
+        problem._motion.span = request.span(self.begun[0], system.time)
+        integrator.duration = max(to - self.begun[0], step)
+        integrator.atol = problem._newton.balance.tolerances(request.rtol, request.atol)
+        integrator.relative = request.atol is None
         ts, now = self.ts, system.time
         ts.setStepNumber(0)
-        at_stop = saved is not None and now in asked.stops  # with what `_pass_stop` does
-        made.end = now if at_stop else asked.next(now)
-        made.next_step = min(step, to - now) if to > now else step
-        made.begin(asked.adaptive)
-        made.show(0)
+        at_stop = saved is not None and now in request.stops  # with what `_pass_stop` does
+        integrator.end = now if at_stop else request.next(now)
+        integrator.next_step = min(step, to - now) if to > now else step
+        integrator.begin(request.adaptive)
+        integrator.show(0)
         if saved is not None:
             self._forget(*saved.state.method["ts"])
 
@@ -223,7 +236,7 @@ class TimeSteps:
         if self.done:
             return
         if not self._resumed:
-            problem._taken = problem._audit.measure(jumped=True)
+            problem._energies = problem._audit.measure(jumped=True)
             if not len(self.history.time):
                 self.history.sample(now)
             self._observe(Step(now, 0, 0, {}))
@@ -242,12 +255,12 @@ class TimeSteps:
         if (end := self.request.next(now)) != self.integrator.end:
             self._pass_stop(end)
 
-    def _may_record_later(self, made: GeneralizedAlpha) -> bool:
+    def _may_record_later(self, method: GeneralizedAlpha) -> bool:
         """Tell whether recorded functions may be called after many steps, with the motion of each.
 
         Functions of time must not read what these change.
         """
-        called, table = self.history.called, made.timetable
+        called, table = self.history.called, method.timetable
         return bool(called) and (table is None or not share_objects(table.functions, called))
 
     def _go_on(self, saved: Saved) -> None:
@@ -264,7 +277,7 @@ class TimeSteps:
         problem._audit.stand()
         problem._newton.balance.begin()  # tolerances of steps are in its sizes
         self.restarts.resume(saved)
-        problem._taken, problem._started = None, True
+        problem._energies, problem._started = None, True
 
     def _is_watched(self, ahead: bool) -> bool:
         """Tell whether somebody looks at each step; with several ranks one of them may.
@@ -274,26 +287,28 @@ class TimeSteps:
         problem = self.problem
         if self.system.comm.size > 1:
             return True
-        asked = problem._monitors or self.ts.getMonitor() or problem._progress.tells_each
+        is_watched = problem._monitors or self.ts.getMonitor() or problem._progress.tells_each
         supports = problem._supports
         watches = supports is not None and supports.watches and not ahead
         prefix = f"{problem._prefix}ts_monitor"
-        shown = any(name.startswith(prefix) for name in PETSc.Options().getAll())
-        return bool(asked or problem._events or watches or shown or self.system.redundant.some)
+        has_monitor = any(name.startswith(prefix) for name in PETSc.Options().getAll())
+        return bool(
+            is_watched or problem._events or watches or has_monitor or self.system.redundant.some
+        )
 
     # ---- for `march` ----------------------------------------------------------------------------
     def attempt(self, state: State) -> Step | ConvergenceError:
         """Try a step, or make those that nobody looks at."""
-        made = self.integrator
-        self.problem._taken = None
+        integrator = self.integrator
+        self.problem._energies = None
         self._together = []
         if self._fresh:
             if not self.watched and self._several():
                 return self._together[-1]
-            self._fresh, made.before = False, state
-            made.iterations = made.linear_iterations = 0
-            made.open(made.end - state.time)
-        return made.step(made.next_step)
+            self._fresh, integrator.before = False, state
+            integrator.iterations = integrator.linear_iterations = 0
+            integrator.open(integrator.end - state.time)
+        return integrator.step(integrator.next_step)
 
     def _several(self, most: int = 10_000) -> bool:
         """Make steps in one call of C, until the history is due; tell whether there are some.
@@ -303,17 +318,21 @@ class TimeSteps:
         the next step has no solution at full length, it is made by itself. At most `most` are made,
         of which each takes some memory.
         """
-        made, audit, native = self.integrator, self.problem._audit, self.problem._newton.native
-        if not isinstance(made, GeneralizedAlpha) or not audit.simple:
+        integrator, audit, native = (
+            self.integrator,
+            self.problem._audit,
+            self.problem._newton.native,
+        )
+        if not isinstance(integrator, GeneralizedAlpha) or not audit.simple:
             return False
         wanted, due = self._wanted(most)
-        if wanted < 2 or not made.is_steady():
+        if wanted < 2 or not integrator.is_steady():
             return False
         if self.instants is not None:
             self.instants.begin(due)
-        supports, table = self.problem._supports, made.timetable
+        supports, table = self.problem._supports, integrator.timetable
         watched = supports if supports is not None and supports.watches else None
-        self._together, self._thrown = made.several(wanted, bool(watched), audit.lend(native))
+        self._together, self._thrown = integrator.several(wanted, bool(watched), audit.lend(native))
         audit.take_back(native)
         if watched is not None and table is not None and self._together:
             watched.watch_steps(*table.courses(len(self._together)))
@@ -337,7 +356,7 @@ class TimeSteps:
 
     def accept(self, step: Step) -> None:
         """End a step at the present state, or at the first event in it."""
-        problem, made = self.problem, self.integrator
+        problem, integrator = self.problem, self.integrator
         problem._progress.clear()
         self._fresh, self._happened = True, []
         if self._together:
@@ -346,15 +365,15 @@ class TimeSteps:
             problem.steps += len(self._together)
             return
         if problem._supports is not None and problem._supports.watches:
-            problem._supports.watch(made.interval())
+            problem._supports.watch(integrator.interval())
         if problem._events is not None:
-            whole = self._interval = made.interval()
+            interval = self._interval = integrator.interval()
             try:
-                self._happened = problem._events.find(made, whole)
+                self._happened = problem._events.find(integrator, interval)
             except Exception as error:  # the step stands
                 self._thrown = error
-                made.land(whole.end.time, whole)
-            made.show(0)
+                integrator.land(interval.end.time, interval)
+            integrator.show(0)
         self.system.accept()
         problem.steps += 1
 
@@ -370,23 +389,23 @@ class TimeSteps:
         except BaseException as error:
             self._thrown = error
         if instants is not None and stays:
-            self._together, self.problem._taken = instants.stay()
+            self._together, self.problem._energies = instants.stay()
             self.instants = None  # the next ones are made one by one
         elif instants is not None:
             instants.leave()
 
     def _show_number(self, number: int) -> None:
         """Let the problem have made so many of the steps that C has made."""
-        self.problem.steps, self.problem._taken = self._before + number, None
+        self.problem.steps, self.problem._energies = self._before + number, None
 
     def record(self) -> None:
         """Note the step in the history, show it, and do what is due at its end."""
-        problem, made = self.problem, self.integrator
+        problem, integrator = self.problem, self.integrator
         if self._happened:
             self._act()
-        last = Step(self.system.time, made.iterations, made.linear_iterations, {})
+        last = Step(self.system.time, integrator.iterations, integrator.linear_iterations, {})
         count = len(self._together) or 1
-        made.show(count)
+        integrator.show(count)
         if problem._adds_up:
             problem._measure()
         if not self._together:
@@ -423,7 +442,7 @@ class TimeSteps:
                 for monitor in problem._monitors:
                     monitor(Observed(step, problem))
             self._require_time(step.time, "a monitor")
-        problem._taken = problem._audit.watch() or problem._taken
+        problem._energies = problem._audit.watch() or problem._energies
 
     def _require_time(self, time: float, who: str) -> None:
         """Require that the time is what it was before a user's function (collective)."""
@@ -472,19 +491,19 @@ class TimeSteps:
         self.system.prescribe(self.system.time)
         reconcile(problem, before, step)
         self.integrator.resume()
-        problem._taken = problem._audit.measure(jumped=True)
+        problem._energies = problem._audit.measure(jumped=True)
 
     # ---- restart points -------------------------------------------------------------------------
     def _steps_to_restart(self, restarts: Restarts) -> int:
         """Return how many steps are left to the next restart point."""
-        return restarts.left(self.problem.steps - self.begun[1])
+        return restarts.until_next(self.problem.steps - self.begun[1])
 
     def _restart_state(self) -> State:
         """Return what the next step depends on, with what this call of `solve` has to know."""
-        state, made = self.problem.state, self.integrator
+        state, integrator = self.problem.state, self.integrator
         own = {
-            "ts": [made.next_step, self.ts.getStepNumber()],
-            "rejected": made.rejections - self.rejections,
+            "ts": [integrator.next_step, self.ts.getStepNumber()],
+            "rejected": integrator.rejections - self.rejections,
             "begun": list(self.begun),
         }
         return replace(state, method={**state.method, **own})
@@ -501,17 +520,17 @@ class TimeSteps:
 
         `step`, `number`: length of the next step, and number of the last one.
         """
-        problem, system, made = self.problem, self.system, self.integrator
+        problem, system, integrator = self.problem, self.system, self.integrator
         problem._motion.lead()
         system.revise(system.time)
         system.prescribe(system.time)
         problem._newton.snes.getKSP().reset()
         problem._accelerations.forget()
         problem._newton.begin()
-        made.begin(self.request.adaptive)
-        made.next_step = step
+        integrator.begin(self.request.adaptive)
+        integrator.next_step = step
         self.ts.setStepNumber(number)
-        made.show(0)
+        integrator.show(0)
 
 
 def reconcile(problem: Moving, before: State, step: float) -> None:
@@ -520,7 +539,7 @@ def reconcile(problem: Moving, before: State, step: float) -> None:
     Positions and rates that changed since a state have to fulfil the constraints, as at the
     beginning.
     """
-    m, made, system = problem._motion, problem._integrator, problem._system
+    m, integrator, system = problem._motion, problem._integrator, problem._system
     numbering = system.numbering
     chosen = ((m.second | m.first) & (numbering.fixed_by < 0))[: numbering.owned]
     pairs = (m.state, before.displacement), (m.rate, before.rates[0])
@@ -533,8 +552,8 @@ def reconcile(problem: Moving, before: State, step: float) -> None:
         moved, turned, pushed = moved or jumps[0], turned or jumps[1], jumps[2]
     if moved or turned:
         find_initial_values(problem._accelerations, step, positions=moved)
-    elif pushed or not made.balanced(step):
-        find_initial_values(problem._accelerations, step, positions=False, told=False, jumped=True)
+    elif pushed or not integrator.balanced(step):
+        find_initial_values(problem._accelerations, step, positions=False, warns=False, jumped=True)
     else:
         return
-    made.started()
+    integrator.started()

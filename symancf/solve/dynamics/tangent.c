@@ -29,9 +29,9 @@ static int make_tangent(const symancf_problem *p, symancf_state *s)
   const symancf_tangent_values *t = p->work->tangent;
   int64_t revision = 0;
   memset(p->work->moved, 0, (size_t)p->coordinates * sizeof(double));
-  if (p->evaluate(p->plan, p->tangent, s->state, NULL, p->work->moved, NULL)) return 0;
+  if (p->evaluate(p->assembler, p->tangent, s->state, NULL, p->work->moved, NULL)) return 0;
   for (int32_t k = 0; k < t->entries; k++) t->value[k] += t->inertia[k];
-  for (int32_t k = 0; k < t->held; k++) {
+  for (int32_t k = 0; k < t->prescribed; k++) {
     const double size = fabs(t->value[t->partner[k]]);
     t->value[t->place[k]] = size > 0.0 ? size : 1.0;
   }
@@ -43,7 +43,7 @@ static int make_tangent(const symancf_problem *p, symancf_state *s)
 /* Make the tangent anew; return 0, or 1 where Python, which is asked otherwise, has failed. */
 static int renew(const symancf_problem *p, symancf_state *s, int iteration)
 {
-  if (!p->work->tangent->known || !make_tangent(p, s)) return p->ask(RENEW, iteration);
+  if (!p->work->tangent->ready || !make_tangent(p, s)) return p->ask(RENEW, iteration);
   if (s->factored && !p->factor_renew(p->factor)) return p->ask(RENEW, iteration);
   symancf_tangent_made(p, s);
   return 0;

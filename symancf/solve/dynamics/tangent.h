@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 typedef struct {
-  int32_t known;   /* whether C may make it */
+  int32_t ready;   /* whether C may make it */
   int32_t entries; /* of the matrix on this rank */
   double *value;   /* [entries] */
   const double *inertia;         /* [entries] the mass times d acceleration / d coordinate */
-  int32_t held;                  /* rows of fixed coordinates: places on the diagonal, */
+  int32_t prescribed;                  /* rows of fixed coordinates: places on the diagonal, */
   const int64_t *place, *partner; /* and of the rows whose values these take */
   /* entries of constraints: where, of which constraint, times which length squared */
   int32_t gradients;

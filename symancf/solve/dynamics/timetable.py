@@ -17,7 +17,7 @@ from .supports import middles
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from ...assembly.plan import Plan
+    from ...assembly.assembler import Assembler
     from ...values.parameter import Value
     from .motion import EquationsOfMotion
     from .native import Native
@@ -43,32 +43,33 @@ class Timetable:
         self._vectors = motion.state, motion.rate, motion.acceleration, auxiliary
         self._most = MOST_ROWS // 16  # rows of the next table
         self._columns: dict[Hashable, tuple[int, str, Value | None]] = {}
-        self._uses: list[tuple[Plan, Ints, Ints]] = []  # places among values, and their columns
+        # places among values, and their columns
+        self._uses: list[tuple[Assembler, Ints, Ints]] = []
 
-    def look(self, parts: Sequence[Plan]) -> bool:
+    def look(self, parts: Sequence[Assembler]) -> bool:
         """See which functions there are, and return whether they are those of time alone.
 
-        `parts`: plans of forces that work.
+        `parts`: assemblers of forces that work.
         """
         m, system = self.motion, self.motion.system
-        plans = [system.plan, *parts]
+        assemblers = [system.assembler, *parts]
         self._columns, self._uses = {}, []
-        for plan in plans:
+        for assembler in assemblers:
             places, columns = [], []
-            for name, value, at in plan.timed_values:
+            for name, value, at in assembler.timed_values:
                 known = len(self._columns), name, value
                 column, _, _ = self._columns.setdefault(source(value), known)
                 places.append(at)
                 columns.append(np.full(len(at), column))
             if places:
-                self._uses.append((plan, np.concatenate(places), np.concatenate(columns)))
+                self._uses.append((assembler, np.concatenate(places), np.concatenate(columns)))
         self.functions = [value for _, _, value in self._columns.values()]
         self.functions += [part for support in m.moving for part in support.values]
         self.functions += [value for _, _, value in m.driven]
         held = np.concatenate([np.zeros(0, np.int64), *(s.offsets for s in system.supports)])
         # what `DiscreteSystem.prescribe` compares at each time
         compared = m.moving and (system.idle_rows or len(np.unique(held)) < len(held))
-        uniform = not any(plan.timed_cells for plan in plans)
+        uniform = not any(assembler.timed_cells for assembler in assemblers)
         alone = uniform and not compared and depends_on_time_alone(self.functions, self._vectors)
         self.ahead = bool(alone)
         return self.ahead
@@ -91,8 +92,8 @@ class Timetable:
         """Return the addresses to which numbers of a row go, and their columns."""
         m, first = self.motion, len(self._columns)
         addresses, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for plan, places, own in self._uses:
-            seen, found = plan.addresses(places)
+        for assembler, places, own in self._uses:
+            seen, found = assembler.addresses(places)
             order = np.argsort(places)
             addresses.append(found)
             columns.append(own[order[np.searchsorted(places[order], seen)]])
@@ -146,20 +147,20 @@ class Timetable:
         if not self.ahead or not taken:
             return
         last = self._table[taken - 1]
-        for plan, places, columns in self._uses:
-            plan.take(places, last[columns])
+        for assembler, places, columns in self._uses:
+            assembler.take(places, last[columns])
         if taken < rows:  # of more the next call makes no use either
             self._most = taken
 
-    def courses(self, made: int) -> tuple[list[float], list[Course]]:
-        """Return times and courses of the supports at the ends of the steps that were made."""
+    def courses(self, steps: int) -> tuple[list[float], list[Course]]:
+        """Return times and courses of the supports at the ends of the steps that were steps."""
         found = [
             Course(
-                np.concatenate([part.values for part in parts])[: made + 1],
-                np.concatenate([part.rates for part in parts])[: made + 1],
-                np.concatenate([part.accelerations for part in parts])[: made + 1],
-                np.concatenate([part.between for part in parts])[:made],
+                np.concatenate([part.values for part in parts])[: steps + 1],
+                np.concatenate([part.rates for part in parts])[: steps + 1],
+                np.concatenate([part.accelerations for part in parts])[: steps + 1],
+                np.concatenate([part.between for part in parts])[:steps],
             )
             for parts in zip(*self._courses, strict=True)
         ]
-        return self._times[: made + 1], found
+        return self._times[: steps + 1], found

@@ -34,14 +34,14 @@ def undetermined(system: DiscreteSystem, J: PETSc.Mat, bodies: list[RigidBody]) 
     size = np.maximum(np.bincount(rows, np.abs(values), minlength=len(start) - 1), TINY)
     names: list[str] = []
     for k, body in enumerate(bodies):
-        held = max((rank[k] for rank in every), key=lambda pair: len(pair[0]))
-        chosen = np.flatnonzero(np.isin(columns, held[0]))
-        terms = values[chosen, None] * held[1][np.searchsorted(held[0], columns[chosen])]
+        ranked = max((rank[k] for rank in every), key=lambda pair: len(pair[0]))
+        chosen = np.flatnonzero(np.isin(columns, ranked[0]))
+        terms = values[chosen, None] * ranked[1][np.searchsorted(ranked[0], columns[chosen])]
         touched, at = np.unique(rows[chosen], return_inverse=True)
         shares = np.zeros((len(touched), 6))
         np.add.at(shares, at, terms / size[rows[chosen], None])
         every_share = np.concatenate(comm.allgather(shares))
-        if not held[0].size:
+        if not ranked[0].size:
             continue
         if len(every_share) < 6 or np.linalg.svd(every_share, compute_uv=False)[-1] < ROUND_OFF:
             names.append(system.name(body))

@@ -16,8 +16,8 @@ from ...runtime.collective import together
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...assembly.piece import Piece
-    from ...assembly.plan import Plan
+    from ...assembly.assembler import Assembler
+    from ...assembly.form import Form
     from .motion import EquationsOfMotion
     from .native import Native
 
@@ -50,8 +50,8 @@ class Instant:
         each and one integration by parts.
         """
         h, between = end.time - self.time, end.forces - self.forces
-        found = (self.forces + 0.5 * between) @ (end.state - self.state)
-        return np.asarray(found + h / 6.0 * (between @ (end.rate - self.rate)))
+        work = (self.forces + 0.5 * between) @ (end.state - self.state)
+        return np.asarray(work + h / 6.0 * (between @ (end.rate - self.rate)))
 
 
 def extrapolated(course: Sequence[Instant], work: Callable[[Instant, Instant], Array]) -> Array:
@@ -59,31 +59,29 @@ def extrapolated(course: Sequence[Instant], work: Callable[[Instant, Instant], A
 
     By Romberg's method: errors of `work` from one to another have even powers of the distance.
     """
-    found: list[Array] = []
+    rows: list[Array] = []
     stride = len(course) - 1
     while stride:
-        found.append(np.sum([work(a, b) for a, b in pairwise(course[::stride])], axis=0))
+        rows.append(np.sum([work(a, b) for a, b in pairwise(course[::stride])], axis=0))
         stride //= 2
-    for k in range(1, len(found)):
-        found = [fine + (fine - coarse) / (4.0**k - 1.0) for coarse, fine in pairwise(found)]
-    return found[0]
+    for k in range(1, len(rows)):
+        rows = [fine + (fine - coarse) / (4.0**k - 1.0) for coarse, fine in pairwise(rows)]
+    return rows[0]
 
 
-def work_of(
-    motion: EquationsOfMotion, working: Sequence[Piece], visit: Visit | None
-) -> Work | None:
-    """Return the work of a motion's forces: of some pieces, supports, dampers; None: of none."""
+def work_of(motion: EquationsOfMotion, working: Sequence[Form], visit: Visit | None) -> Work | None:
+    """Return the work of a motion's forces: of some forms, supports, dampers; None: of none."""
     system = motion.system
-    damping = [p for p in system.pieces if p.role == "dissipation"]
-    plans = {
-        name: system.plan.part(chosen)
+    damping = [p for p in system.forms if p.role == "dissipation"]
+    assemblers = {
+        name: system.assembler.part(chosen)
         for name, chosen in (("work", working), ("dissipated", damping))
         if system.comm.allreduce(bool(chosen))
     }
     damped = motion.damping.mass or motion.damping.stiffness
-    if not (plans or motion.moving or damped or motion.mass.changes):
+    if not (assemblers or motion.moving or damped or motion.mass.changes):
         return None
-    return Work(motion, plans, any(p.role == "constraint" for p in working), visit)
+    return Work(motion, assemblers, any(p.role == "constraint" for p in working), visit)
 
 
 class Work:
@@ -91,7 +89,7 @@ class Work:
 
     Parameters
     ----------
-    plans : of the pieces whose forces work, and of those that dissipate, where there are any.
+    assemblers : of the forms whose forces work, and of those that dissipate, where there are any.
     reacts : whether forces of constraints work.
     visit : shows the motion within the last step; None: it is not known better than its ends.
 
@@ -101,12 +99,16 @@ class Work:
     """
 
     def __init__(
-        self, motion: EquationsOfMotion, plans: dict[str, Plan], reacts: bool, visit: Visit | None
+        self,
+        motion: EquationsOfMotion,
+        assemblers: dict[str, Assembler],
+        reacts: bool,
+        visit: Visit | None,
     ) -> None:
-        self.motion, self.visit, self._plans, numbering = (
+        self.motion, self.visit, self._assemblers, numbering = (
             motion,
             visit,
-            plans,
+            assemblers,
             motion.system.numbering,
         )
         self._f: Array = np.zeros(numbering.coordinates)
@@ -119,20 +121,20 @@ class Work:
         self.last: Instant | None = None
 
     @property
-    def parts(self) -> Sequence[Plan]:
-        """The plans of forces that work, and of those that dissipate."""
-        return [*self._plans.values()]
+    def parts(self) -> Sequence[Assembler]:
+        """The assemblers of forces that work, and of those that dissipate."""
+        return [*self._assemblers.values()]
 
     @property
     def timed(self) -> bool:
         """Whether forces that work have parameters that are functions of time."""
-        return any(plan.timed for plan in self.parts)
+        return any(assembler.timed for assembler in self.parts)
 
     def present(self, time: float) -> None:
         """Take the parameters of a time."""
-        for plan in self._plans.values():
-            plan.follow(self.motion.rate, self.motion.rate_factor)
-            plan.update(time)
+        for assembler in self._assemblers.values():
+            assembler.follow(self.motion.rate, self.motion.rate_factor)
+            assembler.update(time)
 
     def _now(self, forces: Array) -> Instant:
         m = self.motion
@@ -145,8 +147,8 @@ class Work:
         forces = np.zeros((2, len(self._at)))
         self.present(m.system.time)
         for k, name in enumerate(("work", "dissipated")):
-            if name in self._plans:
-                self._plans[name].residual(m.state, f)
+            if name in self._assemblers:
+                self._assemblers[name].residual(m.state, f)
                 forces[k] = f[self._at] * (1.0 if k else -1.0)
         if m.moving:  # M a + R at a fixed coordinate is the force of its support
             m.residual(f)
@@ -183,12 +185,12 @@ class Work:
 
     def _between(self, begin: Instant, end: Instant) -> Array:
         """Return the work (2,) from one instant to another (this rank's part)."""
-        found = begin.work_to(end)
+        work = begin.work_to(end)
         if begin.mass is not None and end.mass is not None:
-            found[0] += self._brought(*begin.mass, *end.mass)
-        return found
+            work[0] += self._energy_of_new_mass(*begin.mass, *end.mass)
+        return work
 
-    def _brought(self, old: Array, begin: Array, new: Array, end: Array) -> float:
+    def _energy_of_new_mass(self, old: Array, begin: Array, new: Array, end: Array) -> float:
         """Return the kinetic energy of mass that came: the mean of that at the rates of both ends.
 
         `old`, `new`: the parameters of the mass.
@@ -215,13 +217,13 @@ class Work:
             self._lent: Array = np.zeros((4, len(m.state)))  # forces before and now
             self._lent[:2, self._at] = self.last.forces
             native.state.give(pull=self._lent)
-        for k, plan in enumerate(self.plans):
-            problem.power_plan[k] = None if plan is None else plan.structure
+        for k, assembler in enumerate(self.assemblers):
+            problem.power_assembler[k] = None if assembler is None else assembler.structure
 
     @property
-    def plans(self) -> list[Plan | None]:
-        """The plans of drives and of dampers, where there are any."""
-        return [self._plans.get(name) for name in ("work", "dissipated")]
+    def assemblers(self) -> list[Assembler | None]:
+        """The assemblers of drives and of dampers, where there are any."""
+        return [self._assemblers.get(name) for name in ("work", "dissipated")]
 
     def take_back(self) -> None:
         """Take the instant to which C has added up."""

@@ -62,10 +62,10 @@ def chosen(pencil: Pencil, count: int, asked: str | None = None, tuned: bool = F
             possible=("dense", "scipy"),
         )
     if engine == "scipy" and pencil.comm.size > 1:
-        said = "SciPy works on one rank" if module is not None else why
+        reason = "SciPy works on one rank" if module is not None else why
         raise SymancfError(
             f"eigenvalues of {pencil.size} unknowns on {pencil.comm.size} ranks need SLEPc, "
-            f"beyond {DENSE_UNKNOWNS} unknowns: {said}. {REMEDY}; or run on one rank",
+            f"beyond {DENSE_UNKNOWNS} unknowns: {reason}. {REMEDY}; or run on one rank",
             asked="eigen",
             given=asked,
             possible=("slepc",),
@@ -90,33 +90,35 @@ def largest(
     pencil: Pencil,
     count: int,
     options: SolverOptions,
-    known: Array,
+    invariant: Array,
     *,
     positive: bool,
 ) -> Eigenpairs:
     """Return `count` eigenpairs of largest theta, or more (collective).
 
     Those of the largest magnitude, or with `positive` the largest positive ones. The pencil is
-    factored. With the columns of `known`, which are orthonormal, by its metric if it is symmetric,
-    nothing is found twice. Vectors are those of `Pencil.step`, `Pencil.rows` long.
+    factored. With the columns of `invariant`, which are orthonormal, by its metric if it is
+    symmetric, nothing is found twice. Vectors are those of `Pencil.step`, `Pencil.rows` long.
     """
     if engine == "dense":
-        return _dense(pencil, known, positive)
-    pencil.known = known[:, :0] if pencil.symmetric else known
-    room, count = pencil.room() - known.shape[1], min(count, most(pencil, known))
+        return _dense(pencil, invariant, positive)
+    pencil.invariant = invariant[:, :0] if pencil.symmetric else invariant
+    room, count = pencil.room() - invariant.shape[1], min(count, most(pencil, invariant))
     if count < 1:
         return Eigenpairs(np.zeros(0), np.zeros((pencil.rows, 0)))
     if engine == "scipy":
-        return pencil.solves(_scipy(pencil, count, room, known, positive), known)
+        return pencil.solves(_scipy(pencil, count, room, invariant, positive), invariant)
     module, _ = slepc()
     assert module is not None
     with options:
-        return pencil.solves(_slepc(module, pencil, count, room, options, known, positive), known)
+        return pencil.solves(
+            _slepc(module, pencil, count, room, options, invariant, positive), invariant
+        )
 
 
-def most(pencil: Pencil, known: Array) -> int:
-    """Return how many Krylov's methods may find beside what is `known`: two less than there are."""
-    return pencil.room() - known.shape[1] - 2
+def most(pencil: Pencil, others: Array) -> int:
+    """Return how many Krylov's methods may find beside `others`: two less than there are."""
+    return pencil.room() - others.shape[1] - 2
 
 
 def filtered(
@@ -145,20 +147,22 @@ def _gathered(pencil: Pencil, mat: PETSc.Mat) -> Array:
     return np.concatenate(pencil.comm.allgather(mine))
 
 
-def _dense(pencil: Pencil, known: Array, positive: bool) -> Eigenpairs:
+def _dense(pencil: Pencil, invariant: Array, positive: bool) -> Eigenpairs:
     """Find all by LAPACK, on rank 0; the scale of each unknown is that of its row of K and M."""
     comm = pencil.comm
     K, M = (_gathered(pencil, mat) for mat in (pencil.stiffness, pencil.weight))
     C = None if pencil.rates is None else _gathered(pencil, pencil.rates)
     bound = np.concatenate(comm.allgather(pencil.constraints))
     apart = (
-        abs(pencil.shift) + pencil.round_off(known) / math.sqrt(EPS) if pencil.symmetric else None
+        abs(pencil.shift) + pencil.round_off(invariant) / math.sqrt(EPS)
+        if pencil.symmetric
+        else None
     )
-    known = np.concatenate(comm.allgather(known))
+    invariant = np.concatenate(comm.allgather(invariant))
     result: Any = None
     if comm.rank == 0:
         try:
-            result = _all(pencil, K, M, C, bound, known, apart, positive)
+            result = _all(pencil, K, M, C, bound, invariant, apart, positive)
         except (la.LinAlgError, ValueError) as error:
             result = str(error)
     result = comm.bcast(result)
@@ -179,21 +183,21 @@ def _all(
     M: Array,
     C: Array | None,
     bound: Mask,
-    known: Array,
+    invariant: Array,
     apart: Array | None,
     positive: bool,
 ) -> tuple[Array, Array]:
     """Return theta and vectors of all motions that constraints, the rows `bound`, allow.
 
-    The vectors `known` get eigenvalues `apart`, that the matrix is far from singular, and are left
-    out.
+    The vectors `invariant` get eigenvalues `apart`, that the matrix is far from singular, and are
+    left out.
     """
     sigma = pencil.shift
     size = np.abs(K) + (abs(sigma) or 1.0) * (0.0 if positive else np.abs(M))
     scale = _equilibrated(size[np.ix_(~bound, ~bound)])  # whatever constraints are multiplied by
     B = K[np.ix_(bound, ~bound)] * scale
     Z = scale[:, None] * _null_space(B)
-    images = Z.T @ (M @ known)[~bound] if apart is not None else None
+    images = Z.T @ (M @ invariant)[~bound] if apart is not None else None
     K, M = (Z.T @ A[np.ix_(~bound, ~bound)] @ Z for A in (K, M))
     n, back = len(K), np.zeros((len(bound), len(K)))
     back[~bound] = Z
@@ -264,22 +268,22 @@ def _equilibrated(A: Array) -> Array:
 
 
 # ---- SciPy --------------------------------------------------------------------------------------
-def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) -> Eigenpairs:
+def _scipy(pencil: Pencil, count: int, room: int, invariant: Array, positive: bool) -> Eigenpairs:
     """Find some by ARPACK: Lanczos's iteration if the matrices are symmetric, else Arnoldi's."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh
 
     size, sigma, M = pencil.rows, pencil.shift, pencil.weight
-    images = pencil.product(pencil.metric, known) if pencil.symmetric else known
+    images = pencil.product(pencil.metric, invariant) if pencil.symmetric else invariant
 
     def operator(product: Callable[[Array], Array]) -> LinearOperator:
         return LinearOperator((size, size), matvec=lambda z: product(z.ravel()), dtype=float)
 
     def inverse(rhs: Array) -> Array:
         x = pencil.solved(rhs)
-        return np.asarray(x - known @ (images.T @ x))
+        return np.asarray(x - invariant @ (images.T @ x))
 
-    given = {
-        "v0": pencil.start(known.shape[1]),
+    options = {
+        "v0": pencil.start(invariant.shape[1]),
         "ncv": min(room, max(2 * count + 10, 40)),
         "tol": TOLERANCE,
     }
@@ -287,12 +291,12 @@ def _scipy(pencil: Pencil, count: int, room: int, known: Array, positive: bool) 
     try:
         if not pencil.symmetric:
             which = "LR" if positive else "LM"
-            theta, X = eigs(operator(pencil.step), min(count, size - 2), which=which, **given)
+            theta, X = eigs(operator(pencil.step), min(count, size - 2), which=which, **options)
             return filtered(theta, X, positive)
         if positive:
-            theta, X = eigsh(weight, count, M=K, Minv=operator(inverse), which="LA", **given)
+            theta, X = eigsh(weight, count, M=K, Minv=operator(inverse), which="LA", **options)
         else:
-            values, X = eigsh(K, count, M=weight, sigma=sigma, OPinv=operator(inverse), **given)
+            values, X = eigsh(K, count, M=weight, sigma=sigma, OPinv=operator(inverse), **options)
             theta = 1.0 / (values - sigma)
     except ArpackError as error:
         if positive:
@@ -341,17 +345,17 @@ def _slepc(
     count: int,
     room: int,
     options: SolverOptions,
-    known: Array,
+    invariant: Array,
     positive: bool,
 ) -> Eigenpairs:
     """Find some by Krylov and Schur's method."""
     solver = module.EPS().create(pencil.comm)
     solver.setOptionsPrefix(options.prefix)
     solver.setType(module.EPS.Type.KRYLOVSCHUR)
-    first = pencil.start(known.shape[1])
+    first = pencil.start(invariant.shape[1])
     start = PETSc.Vec().createMPI((len(first), PETSc.DETERMINE), comm=pencil.comm)
     start.setArray(first)
-    held: list[PETSc.Object] = [start]
+    objects: list[PETSc.Object] = [start]
     if pencil.symmetric:
         pair = pencil.stiffness, pencil.weight
         solver.setOperators(*(pair[::-1] if positive else pair))
@@ -371,16 +375,16 @@ def _slepc(
         pc = ksp.getPC()
         pc.setType(PETSc.PC.Type.PYTHON)
         pc.setPythonContext(_FactorSolver(pencil))
-        for column in known.T:
-            held.append(pencil.unknowns.new())
-            held[-1].setArray(column)
-        if len(held) > 1:
-            solver.setDeflationSpace(held[1:])
+        for column in invariant.T:
+            objects.append(pencil.unknowns.new())
+            objects[-1].setArray(column)
+        if len(objects) > 1:
+            solver.setDeflationSpace(objects[1:])
     else:
         step = PETSc.Mat().createPython((start.getSizes(), start.getSizes()), comm=pencil.comm)
         step.setPythonContext(_PencilOperator(pencil))
         step.setUp()
-        held.append(step)
+        objects.append(step)
         solver.setOperators(step)
         solver.setProblemType(module.EPS.ProblemType.NHEP)
         solver.setWhichEigenpairs(
@@ -405,7 +409,7 @@ def _slepc(
             given=count,
         ) from error
     finally:
-        for thing in (solver, *held):
+        for thing in (solver, *objects):
             with suppress(PETSc.Error):  # of a solver that an error has stopped
                 thing.destroy()
 

@@ -34,14 +34,14 @@ class Invariant:
         self.pencil = pencil
         self.basis = self.images = np.zeros((pencil.rows, 0))
 
-    def add(self, found: Eigenpairs) -> None:
+    def add(self, pairs: Eigenpairs) -> None:
         """Take in eigenvectors of the operator without what is here.
 
         Those that are nearly a combination of others wait: they are found again.
         """
         blocks: list[range] = []
         columns: list[Array] = []
-        for theta, z in zip(found.theta, found.vectors.T, strict=True):
+        for theta, z in zip(pairs.theta, pairs.vectors.T, strict=True):
             if theta.imag >= 0.0:
                 parts = [z.real, z.imag] if theta.imag else [z.real]
                 blocks.append(range(len(columns), len(columns) + len(parts)))

@@ -38,12 +38,12 @@ class OnPath:
 
     Attributes
     ----------
-    given : the system of the user.
+    model : the system of the user.
     equilibria : how many were solved.
     """
 
-    def __init__(self, given: System, arc: Arc, found: Buckling, direction: int) -> None:
-        self.given, self.arc, self.buckling, self.direction = given, arc, found, direction
+    def __init__(self, model: System, arc: Arc, buckling: Buckling, direction: int) -> None:
+        self.model, self.arc, self.buckling, self.direction = model, arc, buckling, direction
         self.system, self.present = arc.system, arc.value
         self.begun, self.scale = self.system.state.copy(), self.system.stiffness
         self.stable: tuple[Array, float] | None = None
@@ -56,7 +56,7 @@ class OnPath:
         body, and where laws remember the way or bodies touch. The system is left as it was.
         """
         system = self.system
-        if system.memory.pieces or system.changing:
+        if system.memory.forms or system.changing:
             return self.buckling
         bound = system.numbering.those("multiplier", "algebraic", "tie")
         try:
@@ -73,15 +73,15 @@ class OnPath:
             system.state[:] = self.begun
             self.arc.prescribe(self.present)
         near = near and near.beside(float(at or 0.0), self.present, count, NO_LOAD)
-        made = near or self.buckling
-        made.equilibria = self.equilibria
-        return made
+        loads = near or self.buckling
+        loads.equilibria = self.equilibria
+        return loads
 
     def _singular(self) -> float | None:
         """Return the first load at which the tangent is singular; go to a state next to it."""
         arc, system, parameter = self.arc, self.system, self.arc.parameter
         assert not isinstance(parameter, str)
-        statics = StaticProblem(self.given, check_stable=False)
+        statics = StaticProblem(self.model, check_stable=False)
 
         def reached(step: Step) -> bool:
             self.equilibria += 1
@@ -120,22 +120,22 @@ def _reported(history: History) -> float | None:
     return float(points[0].parameter) if points else None
 
 
-def tell(once: Once, found: Buckling, count: int) -> None:
+def tell(once: Once, buckling: Buckling, count: int) -> None:
     """Warn of loads that are missing, and of doubtful ones."""
-    name, values, bends = found.parameter, found.values, found.bends
+    name, values, bends = buckling.parameter, buckling.values, buckling.bends
     doubtful = np.flatnonzero(~(np.abs(bends) <= CURVED_PATH_TOLERANCE))
-    if found.checked is False:
+    if buckling.checked is False:
         once.warn(
             ("loads missing", name),
             f"buckle({name}): not all loads were found, {len(values)} of {count}, "
             "and others may be missing between them; {'eigen': 'dense'} finds all",
         )
     if len(doubtful):
-        told = ", ".join(f"{values[k]:.4g} by {100 * bends[k]:.2g} %" for k in doubtful[:3])
+        text = ", ".join(f"{values[k]:.4g} by {100 * bends[k]:.2g} %" for k in doubtful[:3])
         once.warn(
             ("loads doubtful", name),
             f"buckle({name}): loads are doubtful, since the tangent is not linear on "
-            f"the way to them: its second derivative moves {told}. "
+            f"the way to them: its second derivative moves {text}. "
             + (
                 "Slender members that turn before make such loads, at any load, where none is: "
                 if np.abs(bends[doubtful]).max() > NO_LOAD

@@ -57,7 +57,7 @@ class Pencil:
     symmetric : whether K and the weight are; then vectors are orthogonal by `metric`.
     buckling : whether the weight is -K'; it is K then that is definite.
     shift : sigma of the factors.
-    known : (rows, m) orthonormal columns of a space that the operator maps into itself, which
+    invariant : (rows, m) orthonormal columns of a space that the operator maps into itself, which
         `step` leaves out.
     natural : (rows,) one over the size of each unknown that moves, that of the largest body or 1.
     scale : (rows,) unit of each unknown. Unsymmetric and quadratic pencils are scaled such that all
@@ -90,7 +90,7 @@ class Pencil:
         self._combined: PETSc.Mat | None = None
         self._factored: tuple[float, bool] | None = None  # shift, and whether with rates
         self.scale: Array = np.ones(self.unknowns.rows)
-        self.known: Array = np.zeros((self.rows, 0))
+        self.invariant: Array = np.zeros((self.rows, 0))
         self._x, self._y = self.unknowns.new(), self.unknowns.new()
 
     @property
@@ -170,47 +170,47 @@ class Pencil:
         finite = massive - max(0, constraints - others)
         return int(max(1, finite)) * (1 if self.rates is None else 2)
 
-    def solves(self, found: Eigenpairs, known: Array) -> Eigenpairs:
+    def solves(self, pairs: Eigenpairs, invariant: Array) -> Eigenpairs:
         """Leave out pairs that are none: directions without mass that Krylov's methods end in.
 
-        What of them is `known` does not count.
+        What of them is `invariant` does not count.
         """
-        images = self.product(self.metric, known) if self.symmetric else known[:, :0]
-        good = np.zeros(len(found.theta), dtype=bool)
-        for k, theta in enumerate(found.theta):
-            z = found.vectors[:, k]
+        images = self.product(self.metric, invariant) if self.symmetric else invariant[:, :0]
+        good = np.zeros(len(pairs.theta), dtype=bool)
+        for k, theta in enumerate(pairs.theta):
+            z = pairs.vectors[:, k]
             if np.iscomplexobj(z):
                 y = self.step(np.ascontiguousarray(z.real)) + 1j * self.step(
                     np.ascontiguousarray(z.imag)
                 )
             else:
                 y = self.step(z)
-            left, halves = y - theta * z, (-1, self.unknowns.rows)
+            remainder, halves = y - theta * z, (-1, self.unknowns.rows)
             if images.shape[1]:
-                left = left - known @ self.sums(images.T @ left)
+                remainder = remainder - invariant @ self.sums(images.T @ remainder)
             size, rest = (
                 sum(
                     abs(self.sums(np.array([np.conj(x) @ self.product(self.metric, x)]))[0])
                     for x in v.reshape(halves)
                 )
-                for v in (theta * z, left)
+                for v in (theta * z, remainder)
             )
             good[k] = size > 0.0 and rest <= VECTOR_TOLERANCE**2 * size
-        return Eigenpairs(found.theta[good], found.vectors[:, good])
+        return Eigenpairs(pairs.theta[good], pairs.vectors[:, good])
 
     # ---- factors --------------------------------------------------------------------------------
     def combined(self, shift: float) -> PETSc.Mat:
         """Return K - sigma M, or K + sigma C + sigma^2 M; it stays until the next one."""
         if self._combined is not None:
             self._combined.destroy()
-        made = self._combined = self.stiffness.copy()
+        matrix = self._combined = self.stiffness.copy()
         same = PETSc.Mat.Structure.SAME_NONZERO_PATTERN
         if shift and self.rates is not None:
-            made.axpy(shift, self.rates, structure=same)
-            made.axpy(shift * shift, self.weight, structure=same)
+            matrix.axpy(shift, self.rates, structure=same)
+            matrix.axpy(shift * shift, self.weight, structure=same)
         elif shift:
-            made.axpy(-shift, self.weight, structure=same)
-        return made
+            matrix.axpy(-shift, self.weight, structure=same)
+        return matrix
 
     def move(self, shift: float) -> None:
         """Take K - sigma weight for K: eigenvalues become smaller by sigma (collective)."""
@@ -258,8 +258,8 @@ class Pencil:
     def step(self, z: Array) -> Array:
         """Return the operator without what is known of it, times rows (n,) (collective)."""
         y = self.operated(z)
-        if self.known.shape[1]:
-            y = y - self.known @ self.sums(self.known.T @ y)
+        if self.invariant.shape[1]:
+            y = y - self.invariant @ self.sums(self.invariant.T @ y)
         return y
 
     def operated(self, z: Array) -> Array:
@@ -325,10 +325,12 @@ class Pencil:
             self._diagonal(self.stiffness),
         )
         stiff = k[:, None] > 0.0
-        left = self.sums(np.where(stiff, f**2 / np.where(stiff, k[:, None], 1.0), 0.0).sum(axis=0))
+        elastic = self.sums(
+            np.where(stiff, f**2 / np.where(stiff, k[:, None], 1.0), 0.0).sum(axis=0)
+        )
         other = self.sums((~stiff & (np.abs(f) > NEGLIGIBLE / EPS * noise)).sum(axis=0))
         least = self.sums((np.abs(D) * noise).sum(axis=0))
-        return D, least, (left <= NEGLIGIBLE**2 / EPS * least) & (other == 0)
+        return D, least, (elastic <= NEGLIGIBLE**2 / EPS * least) & (other == 0)
 
     def still(self) -> tuple[Array, Array]:
         """Return the rigid motions that nothing resists, orthonormal, and the noise of all."""
@@ -365,9 +367,9 @@ class Pencil:
             csr=(start, columns, np.abs(values)),
             comm=self.comm,
         )
-        found = EPS * self.product(bound, np.abs(X))
+        errors = EPS * self.product(bound, np.abs(X))
         bound.destroy()
-        return found
+        return errors
 
     def round_off(self, X: Array) -> Array:
         """Return what round-off of K makes of x^H K x for vectors (rows, m) (collective)."""

@@ -150,7 +150,7 @@ class EigenProblem(OneProcess):
         """
         count = arguments.integer("EigenProblem.solve", "count", count)
         system = self._begin()
-        turning = np.array([piece.role == "inertia" for piece in system.pieces], dtype=bool)
+        turning = np.array([form.role == "inertia" for form in system.forms], dtype=bool)
         gyroscopic = bool(system.comm.allreduce(bool(turning.any())))
         states = system.numbering.those("state")[system.unknowns.coordinate]
         if not damped and system.comm.allreduce(bool(states.any())):
@@ -165,11 +165,11 @@ class EigenProblem(OneProcess):
         balance(system)
         stiffness, mass, rates = Matrices(system).tangent(), Matrices(system).mass(), None
         if damped:
-            given = self.damping or Rayleigh()
-            rates = Matrices(system).damping(mass=given.mass, stiffness=given.stiffness)
+            damping = self.damping or Rayleigh()
+            rates = Matrices(system).damping(mass=damping.mass, stiffness=damping.stiffness)
         elif gyroscopic:
             none = np.zeros_like(system.state)
-            with system.plan.following(system.rate, none), system.plan.only(turning):
+            with system.assembler.following(system.rate, none), system.assembler.only(turning):
                 rates = Matrices(system).damping()
         symmetric = rates is None and _symmetric(system, stiffness)
         pencil = Pencil(system, stiffness, mass, rates, symmetric=symmetric)
@@ -211,10 +211,11 @@ class EigenProblem(OneProcess):
         assert self.modes is not None
         once = self._system.once
         if search.checked is False:
-            found = int((self.modes.omega > 0.0).sum())
+            count_found = int((self.modes.omega > 0.0).sum())
             once.warn(
                 "modes missing",
-                f"EigenProblem.solve: not all modes were found, {found} of {count} that are not "
+                f"EigenProblem.solve: not all modes were found, {count_found} of {count} that are "
+                "not "
                 "zero; options such as {'eps_max_it': 2000, 'eps_ncv': 100} give more time and "
                 "room, {'eigen': 'dense'} finds all",
             )
@@ -230,8 +231,8 @@ class EigenProblem(OneProcess):
             )
 
     def _search(self, pencil: Pencil, count: int) -> Search:
-        asked, own = self._options.choice("eigen"), self._options.having(SLEPC)
-        engine = chosen(pencil, count, asked, own)
+        engine_name, own = self._options.choice("eigen"), self._options.having(SLEPC)
+        engine = chosen(pencil, count, engine_name, own)
         solver = {"dense": "LAPACK", "scipy": "SciPy", "slepc": "SLEPc"}[engine]
         self._options.refuse(
             f"{solver}, which finds modes here (another one: {{'eigen': 'slepc'}}),",
@@ -241,7 +242,7 @@ class EigenProblem(OneProcess):
 
     def _tell_unused(self) -> None:
         with self._options:
-            if not self._options.told:
+            if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
 
     def _begin(self) -> DiscreteSystem:
@@ -345,18 +346,18 @@ class EigenProblem(OneProcess):
         with self._options:
             solver.prepare()
         arc = Arc(solver, parameter)
-        found = self._linear(arc, count, direction)
-        if len(found) and not abs(found.bends[0]) <= CURVED_PATH_TOLERANCE:
-            found = OnPath(self.system, arc, found, direction).beside(count, self._linear)
-        self.buckling = found
-        tell(system.once, found, count)
-        return found
+        buckling = self._linear(arc, count, direction)
+        if len(buckling) and not abs(buckling.bends[0]) <= CURVED_PATH_TOLERANCE:
+            buckling = OnPath(self.system, arc, buckling, direction).beside(count, self._linear)
+        self.buckling = buckling
+        tell(system.once, buckling, count)
+        return buckling
 
     def _linear(self, arc: Arc, count: int, direction: int) -> Buckling:
         """Return the loads that the tangent at the present equilibrium tells (collective)."""
         system, name, present = self._system, arc.name, arc.value
-        rate, found = arc.derivative()
-        if not found:
+        rate, derivative = arc.derivative()
+        if not derivative:
             raise ParameterError(
                 f"buckle({name}): nothing depends on it here", asked="parameter", given=name
             )
@@ -388,10 +389,10 @@ class EigenProblem(OneProcess):
         self._tell_unused()
         shapes = _signed(system, _locals(system, X))
         values = present + direction * mu
-        made = Buckling(self.system, name, present, values, bends, shapes, search.checked)
+        buckling = Buckling(self.system, name, present, values, bends, shapes, search.checked)
         for k in range(len(shapes)):
-            shapes[k] /= made.largest(k) or 1.0
-        return made
+            shapes[k] /= buckling.largest(k) or 1.0
+        return buckling
 
     def _changes(self, arc: Arc, K: Pencil, rate: Array) -> tuple[PETSc.Mat, PETSc.Mat, float]:
         """Return K' and K'', dK/dp and d2K/dp2 along the path of equilibria (collective).
@@ -423,7 +424,7 @@ class EigenProblem(OneProcess):
             for steps, weight in ((0, -2.0), (1, 1.0), (-1, 1.0)):  # R'' on the straight line
                 go(steps)
                 f = np.zeros_like(state)
-                system.plan.residual(system.state, f)
+                system.assembler.residual(system.state, f)
                 forces += weight / h**2 * f
             rows = system.unknowns.from_rows(system.numbering.to_rows(forces))
             curve = -system.unknowns.local(K.solved(rows))
@@ -443,7 +444,7 @@ class EigenProblem(OneProcess):
 
 def _symmetric(system: DiscreteSystem, K: PETSc.Mat, tolerance: float = SYMMETRIC) -> bool:
     """Whether a tangent is symmetric, also where laws could make it another one (collective)."""
-    mine = all(piece.kernel.symmetric for piece in system.pieces if not piece.moving)
+    mine = all(form.kernel.symmetric for form in system.forms if not form.moving)
     if system.comm.allreduce(mine, op=MPI.LAND):
         return True
     x, y, z = (K.createVecRight() for _ in range(3))
@@ -464,14 +465,14 @@ def _symmetric(system: DiscreteSystem, K: PETSc.Mat, tolerance: float = SYMMETRI
 
 def _locals(system: DiscreteSystem, X: Array) -> Array:
     """Return local vectors (m, coordinates) of vectors (rows, m) of unknowns (collective)."""
-    made = []
+    vectors = []
     for x in X.T:
         real = system.unknowns.local(np.ascontiguousarray(x.real))
         if np.iscomplexobj(x) and system.comm.allreduce(bool(np.any(x.imag))):
-            made.append(real + 1j * system.unknowns.local(np.ascontiguousarray(x.imag)))
+            vectors.append(real + 1j * system.unknowns.local(np.ascontiguousarray(x.imag)))
         else:
-            made.append(real)
-    return np.array(made).reshape(len(made), system.numbering.coordinates)
+            vectors.append(real)
+    return np.array(vectors).reshape(len(vectors), system.numbering.coordinates)
 
 
 def _signed(system: DiscreteSystem, shapes: Array) -> Array:
@@ -486,7 +487,7 @@ def _signed(system: DiscreteSystem, shapes: Array) -> Array:
         top = system.comm.allreduce(float(size.max(initial=0.0)), op=MPI.MAX)
         most = np.flatnonzero(size > (1.0 - 1e-6) * top)
         mine = min(((int(key[k]), complex(shape[at[k]])) for k in most), default=(2**62, 1.0 + 0j))
-        found = min(system.comm.allgather(mine), key=lambda pair: pair[0])[1]
-        turn = abs(found) / found if found else 1.0
+        sign = min(system.comm.allgather(mine), key=lambda pair: pair[0])[1]
+        turn = abs(sign) / sign if sign else 1.0
         shape *= turn if np.iscomplexobj(shapes) else float(np.real(turn))
     return shapes

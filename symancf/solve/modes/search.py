@@ -34,12 +34,12 @@ class Choice(NamedTuple):
 
     Attributes
     ----------
-    taken : which ones, ascending and without gaps.
+    chosen : which ones, ascending and without gaps.
     lacking : whether there must be more.
     noise : (m,) of all.
     """
 
-    taken: Mask
+    chosen: Mask
     lacking: bool
     noise: Array
 
@@ -85,7 +85,7 @@ class Search:
         sigma: float,
         choose: Callable[[Array, Array], Choice],
         both: bool = False,
-        known: Array | None = None,
+        basis: Array | None = None,
     ) -> tuple[Array, Array]:
         """Return the values that are chosen and their vectors, orthonormal by the metric.
 
@@ -94,17 +94,17 @@ class Search:
         count : how many are looked for at first.
         choose : of all values so far, ascending, and their vectors.
         both : whether smaller ones are left out, too.
-        known : vectors, orthonormal, of the eigenvalue zero.
+        basis : vectors, orthonormal, of the eigenvalue zero.
         """
         pencil, buckling = self.pencil, self.pencil.buckling
-        X = np.zeros((pencil.unknowns.rows, 0)) if known is None else known
+        X = np.zeros((pencil.unknowns.rows, 0)) if basis is None else basis
         values = np.zeros(X.shape[1])
         wanted = count
         for _ in range(pencil.room()):
-            found = largest(self.engine, pencil, wanted, self.options, X, positive=buckling)
-            before, fresh = len(values), 1.0 / found.theta + (0.0 if buckling else sigma)
+            pairs = largest(self.engine, pencil, wanted, self.options, X, positive=buckling)
+            before, fresh = len(values), 1.0 / pairs.theta + (0.0 if buckling else sigma)
             values = np.concatenate([values, fresh])
-            values, X = _orthonormal(pencil, values, np.concatenate([X, found.vectors], axis=1))
+            values, X = _orthonormal(pencil, values, np.concatenate([X, pairs.vectors], axis=1))
             some = len(values) > before
             order = np.argsort(values, kind="stable")
             values, X = values[order], X[:, order]
@@ -123,14 +123,14 @@ class Search:
             pencil.require(pencil.factor(sigma), "EigenProblem")
         if choice.lacking and self.engine != "dense":
             self.checked = False
-        return values[choice.taken], X[:, choice.taken]
+        return values[choice.chosen], X[:, choice.chosen]
 
     def _missing(self, values: Array, choice: Choice, both: bool) -> int | None:
         """Return how many values among those taken were not found, None: not known."""
-        taken = np.flatnonzero(choice.taken)
-        if not len(taken):
+        chosen = np.flatnonzero(choice.chosen)
+        if not len(chosen):
             return None
-        last, first = taken[[-1, 0]]
+        last, first = chosen[[-1, 0]]
         ends = [_beyond(values[last:], choice.noise[last:])]
         if both:
             ends.append(-_beyond(-values[first::-1], choice.noise[first::-1]))
@@ -152,9 +152,9 @@ class Search:
             moving = ~zero & (values > 0.0)
             return Choice(~moving | (np.cumsum(moving) <= count), moving.sum() < count, noise)
 
-        first, known = self._first()
+        first, space = self._first()
         self._lowest(-first)
-        return self._roots(*self._collected(count + EXTRA_NUMBERS, self.sigma, choose, known=known))
+        return self._roots(*self._collected(count + EXTRA_NUMBERS, self.sigma, choose, basis=space))
 
     def _first(self) -> tuple[float, Array]:
         """Return about a third of the slowest eigenvalue, and what has none (collective).
@@ -209,12 +209,12 @@ class Search:
         def choose(values: Array, X: Array) -> Choice:
             zero, noise = self._zero(X)
             away = np.abs(np.where(zero, 0.0, values) - sigma)
-            taken = np.zeros(len(values), dtype=bool)
-            taken[np.argsort(away, kind="stable")[:count]] = True
-            return Choice(taken, len(values) < count, noise)
+            chosen = np.zeros(len(values), dtype=bool)
+            chosen[np.argsort(away, kind="stable")[:count]] = True
+            return Choice(chosen, len(values) < count, noise)
 
         still, _ = pencil.still()
-        return self._roots(*self._collected(count + 2, sigma, choose, both=True, known=still))
+        return self._roots(*self._collected(count + 2, sigma, choose, both=True, basis=still))
 
     def _roots(self, values: Array, X: Array) -> tuple[Complex, Array]:
         """Return s with s^2 = -lambda, zero where lambda is no more than round-off."""
@@ -234,14 +234,14 @@ class Search:
         if self.pencil.symmetric:
             return self._definite(count, reach)
 
-        def lacking(found: Eigenpairs, least: float) -> int:
-            return max(0, count - int((found.theta > least).sum()))
+        def lacking(pairs: Eigenpairs, least: float) -> int:
+            return max(0, count - int((pairs.theta > least).sum()))
 
         space = Invariant(self.pencil)
-        found = self._every(
+        pairs = self._every(
             space, self._more(space, count + 2, positive=True), lacking, positive=True
         )
-        return 1.0 / found.theta[:count], found.vectors[:, :count]
+        return 1.0 / pairs.theta[:count], pairs.vectors[:, :count]
 
     def _definite(self, count: int, reach: float) -> tuple[Array, Array]:
         """Return them of symmetric matrices.
@@ -251,8 +251,8 @@ class Search:
         """
 
         def choose(values: Array, X: Array) -> Choice:
-            taken = np.arange(len(values)) < count
-            return Choice(taken, len(values) < count, np.zeros(len(values)))
+            chosen = np.arange(len(values)) < count
+            return Choice(chosen, len(values) < count, np.zeros(len(values)))
 
         values, X = self._collected(count + 2, 0.0, choose)
         shift = 0.0 if self.checked else self._unloaded(count, values, reach)
@@ -351,18 +351,18 @@ class Search:
 
     def _more(self, space: Invariant, wanted: int, *, positive: bool = False) -> Eigenpairs:
         """Return eigenpairs of the space after an engine has found more."""
-        given = self.engine, self.pencil, wanted, self.options, space.basis
-        found = largest(*given, positive=positive)
+        arguments = self.engine, self.pencil, wanted, self.options, space.basis
+        pairs = largest(*arguments, positive=positive)
         if self.engine == "dense":
-            return found
-        space.add(found)
+            return pairs
+        space.add(pairs)
         return space.pairs(positive)
 
-    def _slow(self, found: Eigenpairs, count: int, omega: float | None) -> Slow:
+    def _slow(self, pairs: Eigenpairs, count: int, omega: float | None) -> Slow:
         """Return those that are wanted of some eigenpairs: of each rigid motion one."""
         pencil, quadratic = self.pencil, self.pencil.rates is not None
-        sigma, X = pencil.shift, found.vectors[: pencil.unknowns.rows]
-        numbers = (sigma + 1.0 / found.theta).astype(complex)
+        sigma, X = pencil.shift, pairs.vectors[: pencil.unknowns.rows]
+        numbers = (sigma + 1.0 / pairs.theta).astype(complex)
         size, stiff = (
             np.abs(pencil.sums((np.conj(X) * pencil.product(matrix, X)).sum(axis=0)))
             for matrix in (pencil.weight, pencil.stiffness)
@@ -383,7 +383,7 @@ class Search:
         seen = np.abs(numbers) ** (2 if quadratic else 1) > VISIBLE_RATIO * self.floor**2
         self.hides = bool((zero & ~own & massive & seen).any())
         X = X / np.sqrt(np.where(massive, size, 1.0))
-        far = np.abs(found.theta).max(initial=0.0) / np.abs(found.theta)
+        far = np.abs(pairs.theta).max(initial=0.0) / np.abs(pairs.theta)
         digits = np.minimum(10.0 * TOLERANCE * far, MOST_NOISE)  # those of theta: of the largest
         s = numbers if quadratic else np.sqrt(_straight(-numbers, digits, digits))
         s = _straight(s, digits, MOST_NOISE if quadratic else digits)  # of twice a real one a pair
@@ -406,20 +406,20 @@ class Search:
         return Slow(s, X, int(moving.sum()), float(reach.max(initial=0.0)))
 
     def _completed(
-        self, space: Invariant, found: Eigenpairs, count: int, omega: float | None
+        self, space: Invariant, pairs: Eigenpairs, count: int, omega: float | None
     ) -> Slow:
         """Return those that are wanted; look for more until none of them may be missing."""
 
-        def lacking(found: Eigenpairs, least: float) -> int:
-            slow = self._slow(found, count, omega)
+        def lacking(pairs: Eigenpairs, least: float) -> int:
+            slow = self._slow(pairs, count, omega)
             return EXTRA_NUMBERS if slow.far * least > 1.0 + math.sqrt(EPS) else count - slow.moving
 
-        return self._slow(self._every(space, found, lacking), count, omega)
+        return self._slow(self._every(space, pairs, lacking), count, omega)
 
     def _every(
         self,
         space: Invariant,
-        found: Eigenpairs,
+        pairs: Eigenpairs,
         lacking: Callable[[Eigenpairs, float], int],
         *,
         positive: bool = False,
@@ -433,13 +433,13 @@ class Search:
             if most(self.pencil, space.basis) < 1:
                 self.checked = None
                 break
-            given = self.engine, self.pencil, wanted, self.options, space.basis
+            arguments = self.engine, self.pencil, wanted, self.options, space.basis
             try:
-                more = largest(*given, positive=positive)
+                more = largest(*arguments, positive=positive)
             except ConvergenceError:
                 break
             least = float(np.abs(more.theta).max(initial=0.0))
-            wanted = lacking(found, least)
+            wanted = lacking(pairs, least)
             if wanted <= 0 or not least:
                 self.checked = True if wanted <= 0 else None
                 break
@@ -447,8 +447,8 @@ class Search:
             space.add(more)
             if space.basis.shape[1] == size:
                 break
-            found = space.pairs(positive)
-        return found
+            pairs = space.pairs(positive)
+        return pairs
 
 
 def _beyond(values: Array, noise: Array) -> float:

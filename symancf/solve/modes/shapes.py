@@ -138,11 +138,11 @@ class Shapes(Portable):
 
         The point data ``shape`` is the displacement by the shape alone.
         """
-        found = sample(self.system, body, state=self.state(k, amplitude, phase), **options)
+        samples = sample(self.system, body, state=self.state(k, amplitude, phase), **options)
         rest = sample(self.system, body, state=self.base, **options)
-        moved: Array = np.subtract(found.points, rest.points)
-        found.point_data["shape"] = moved
-        return found
+        moved: Array = np.subtract(samples.points, rest.points)
+        samples.point_data["shape"] = moved
+        return samples
 
     def scenes(self, body: Body | RigidBody, count: int = 6, **options: Any) -> dict[str, Samples]:
         """Return the first shapes of a body by their captions, for `sa.view.render` (collective).
@@ -291,24 +291,24 @@ class Modes(Shapes):
 
     def columns(self) -> dict[str, list[str]]:
         """Return the columns of the table."""
-        found = super().columns()
-        found["f [Hz]"] = [f"{f:.6g}" for f in self.frequencies]
-        found["omega [rad/s]"] = [f"{w:.6g}" for w in self.omega]
+        columns = super().columns()
+        columns["f [Hz]"] = [f"{f:.6g}" for f in self.frequencies]
+        columns["omega [rad/s]"] = [f"{w:.6g}" for w in self.omega]
         if self.eigenvalues.real.any():
-            found["Re s [1/s]"] = [f"{s.real:.4g}" for s in self.eigenvalues]
-            found["damping"] = [f"{z:.4g}" for z in self.damping_ratios]
+            columns["Re s [1/s]"] = [f"{s.real:.4g}" for s in self.eigenvalues]
+            columns["damping"] = [f"{z:.4g}" for z in self.damping_ratios]
         for a, name in enumerate(AXES):
-            found[f"mass {name}"] = [f"{100 * x:.1f} %" for x in self.participation.share[:, a]]
-        return found
+            columns[f"mass {name}"] = [f"{100 * x:.1f} %" for x in self.participation.share[:, a]]
+        return columns
 
     def note(self) -> str:
         """Tell whether all were found, and how many are rigid or unstable."""
-        told = [super().note()]
+        texts = [super().note()]
         if self.rigid:
-            told.append(f"{self.rigid} with frequency zero (rigid motions, mechanisms)")
+            texts.append(f"{self.rigid} with frequency zero (rigid motions, mechanisms)")
         if self.unstable:
-            told.append(f"{self.unstable} that grow: the state is unstable")
-        return "; ".join(told)
+            texts.append(f"{self.unstable} that grow: the state is unstable")
+        return "; ".join(texts)
 
 
 class Buckling(Shapes):
@@ -374,14 +374,14 @@ class Buckling(Shapes):
 
     def note(self) -> str:
         """Tell whether all were found."""
-        told = super().note() if len(self) else "no load was found at which it buckles"
+        text = super().note() if len(self) else "no load was found at which it buckles"
         solved = f"; {self.equilibria} equilibria were solved on the way to the first"
-        return told + (solved if self.equilibria else "")
+        return text + (solved if self.equilibria else "")
 
     def columns(self) -> dict[str, list[str]]:
         """Return the columns of the table."""
-        found = super().columns() | {self.parameter: [f"{v:.6g}" for v in self.values]}
+        columns = super().columns() | {self.parameter: [f"{v:.6g}" for v in self.values]}
         if np.isfinite(self.factors).all():
-            found["factor"] = [f"{v:.6g}" for v in self.factors]
-        found["moved by K''"] = [f"{100 * b:.2g} %" for b in self.bends]
-        return found
+            columns["factor"] = [f"{v:.6g}" for v in self.factors]
+        columns["moved by K''"] = [f"{100 * b:.2g} %" for b in self.bends]
+        return columns

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from ...assembly.form import Role
 from ...assembly.matrices import Matrices
-from ...assembly.piece import Role
 from ...runtime.collective import together
 from ..statics.convergence import Convergence
 from .pencil import EPS, Pencil
@@ -33,24 +33,24 @@ def unbalanced(system: DiscreteSystem) -> float:
     with together(system.comm):
         system.update(system.time)
     vectors = []
-    roles = np.array([piece.role for piece in system.pieces], dtype=str)
+    roles = np.array([form.role for form in system.forms], dtype=str)
     for role in get_args(Role):
-        with system.plan.only(roles == role):
-            system.plan.residual(system.state, f)
+        with system.assembler.only(roles == role):
+            system.assembler.residual(system.state, f)
         vectors.append(numbering.to_rows(f))
     forces = np.sum(rows.of(*vectors), axis=0)
-    (left,) = rows.of(np.sum(vectors, axis=0))
+    (norms,) = rows.of(np.sum(vectors, axis=0))
     equations = rows.classes(lambda block: block.is_equation)
     natural = rows.natural(rows.sizes())
     work = rows.worst(np.where(equations, 0.0, forces * natural))[rows.part]
     forces = np.maximum(forces, NEGLIGIBLE_WORK * work / natural)
 
     def product(change: Array, answer: Array) -> None:
-        system.plan.product(system.state, change, answer)
+        system.assembler.product(system.state, change, answer)
 
     noise = rows.response(numbering.natural(system.extent), product)
-    left[equations | (left <= NOISE_RATIO * np.maximum(noise, test.round_off()))] = 0.0
-    share = np.divide(left, forces, out=np.zeros_like(left), where=forces > 0.0)
+    norms[equations | (norms <= NOISE_RATIO * np.maximum(noise, test.round_off()))] = 0.0
+    share = np.divide(norms, forces, out=np.zeros_like(norms), where=forces > 0.0)
     return float(share.max(initial=0.0))
 
 
@@ -70,13 +70,13 @@ def balance(system: DiscreteSystem) -> None:
             f = np.zeros_like(state)
             for _ in range(2):  # half of the digits each
                 with together(system.comm):
-                    system.plan.residual(system.state, f)
+                    system.assembler.residual(system.state, f)
                 rows = system.unknowns.from_rows(system.numbering.to_rows(f))
                 change = system.unknowns.local(-pencil.solved(rows))
                 system.state[bound] += change[bound]
-            left = unbalanced(system)
-            if left < share:
-                share = left
+            rest = unbalanced(system)
+            if rest < share:
+                share = rest
             else:
                 system.state[:] = state
         pencil.destroy()

@@ -27,9 +27,9 @@ def with_copies(
     library: ctypes.CDLL,
     comm: MPI.Comm,
     level: Pattern,
-    made: structures.Level,
+    data: structures.Level,
     ids: Ints,
-    found: GridInterpolation,
+    interpolation: GridInterpolation,
     grids: Grids,
     last: bool,
 ) -> tuple[GridInterpolation, Grids]:
@@ -42,19 +42,19 @@ def with_copies(
 
     Parameters
     ----------
-    made : the level with this interpolation, as C takes it.
+    data : the level with this interpolation, as C takes it.
     ids : (nodes and ghosts,) of the nodes of the level, the same on any number of ranks.
     last : whether the next level will be inverted.
     """
     comm = MPI.COMM_SELF if level.shared else comm
-    total, start = len(found.keys), found.start
-    begin, of = np.zeros(total + 1, np.int32), np.empty(max(1, len(found.column)), np.int32)
-    count = library.symancf_components(ctypes.byref(made), total, pointer(begin), pointer(of))
+    total, start = len(interpolation.keys), interpolation.start
+    begin, of = np.zeros(total + 1, np.int32), np.empty(max(1, len(interpolation.column)), np.int32)
+    count = library.symancf_components(ctypes.byref(data), total, pointer(begin), pointer(of))
     if count < 0:
         raise MemoryError("levels of multigrid: not enough memory")
     if comm.size == 1 and count == total:
-        return found, grids
-    of, keys = of[: len(found.column)], np.repeat(found.keys, np.diff(begin))
+        return interpolation, grids
+    of, keys = of[: len(interpolation.column)], np.repeat(interpolation.keys, np.diff(begin))
     label = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(label, of, np.repeat(ids, np.diff(start)))
     if comm.size > 1:
@@ -62,10 +62,10 @@ def with_copies(
     copy = _numbered(comm, level, keys, label, grids, last)
     bits = int(reduced(comm, copy.max(initial=0, keepdims=True), MPI.MAX)[0]).bit_length()
     if not bits or not grids.fit(bits):
-        return found, grids
+        return interpolation, grids
     keys, place = np.unique(keys << bits | copy, return_inverse=True)
     column = place.astype(np.int32)[of]
-    return GridInterpolation(start, column, found.weight, keys), replace(grids, copies=bits)
+    return GridInterpolation(start, column, interpolation.weight, keys), replace(grids, copies=bits)
 
 
 def _agree(comm: MPI.Comm, level: Pattern, start: Ints32, of: Ints32, label: Ints) -> None:
@@ -95,9 +95,9 @@ def _numbered(
     comm: MPI.Comm, level: Pattern, keys: Ints, label: Ints, grids: Grids, last: bool
 ) -> Ints:
     """Number components of each key from 0 by their labels; all are 0 if too many (collective)."""
-    counts, (asked, of) = exchange(comm, home(comm, keys), keys, label)
-    order = np.lexsort((of, asked))
-    key, least = asked[order], of[order]
+    counts, (queries, of) = exchange(comm, home(comm, keys), keys, label)
+    order = np.lexsort((of, queries))
+    key, least = queries[order], of[order]
     other = np.append(True, key[1:] != key[:-1])[: len(key)]
     new = other | np.append(True, least[1:] != least[:-1])[: len(key)]
     number = np.cumsum(new)
@@ -125,7 +125,7 @@ def returned(comm: MPI.Comm, keys: Ints, counts: Ints, answer: AnyArray) -> AnyA
 
     `counts`, `answer` : keys that came from each rank, and the answers in their order.
     """
-    _, (found,) = exchange_blocks(comm, counts, answer)
+    _, (answers,) = exchange_blocks(comm, counts, answer)
     if comm.size > 1:
-        found[np.argsort(home(comm, keys), kind="stable")] = found.copy()
-    return np.asarray(found)
+        answers[np.argsort(home(comm, keys), kind="stable")] = answers.copy()
+    return np.asarray(answers)

@@ -114,7 +114,7 @@ static void prolong(const Messages *m, const Level *A, const Level *C, const dou
       for (int c = 0; c < 3; c++) s[c] += A->weight[k] * C->x[3 * (int64_t)A->coarse.column[k] + c];
     for (int c = 0; c < 3; c++) {
       const int64_t k = 3 * (int64_t)i + c;
-      to[k] = (from ? from[k] : 0.0) + (!A->held || !(A->held[i] >> c & 1) ? unit * s[c] : 0.0);
+      to[k] = (from ? from[k] : 0.0) + (!A->prescribed || !(A->prescribed[i] >> c & 1) ? unit * s[c] : 0.0);
     }
   }
 }

@@ -96,10 +96,10 @@ class Cycle:
         if kind == PETSc.PC.Type.MG:
             levels = self.pc.getMGLevels()
         if levels != len(self._rows):
-            asked = f"{levels} levels" if levels else f"-{prefix}pc_type {kind}"
+            option = f"{levels} levels" if levels else f"-{prefix}pc_type {kind}"
             raise SymancfError(
                 f"multigrid on grids is -{prefix}pc_type mg with {len(self._rows)} levels here; "
-                f"options ask for {asked}",
+                f"options ask for {option}",
                 asked=f"-{prefix}{'pc_mg_levels' if levels else 'pc_type'}",
                 given=levels or str(kind),
                 possible=(len(self._rows),) if levels else ("mg",),
@@ -160,9 +160,9 @@ class Cycle:
 
         def view(pc: int, viewer: int) -> int:
             try:
-                told = tell()
-                if told is not None:
-                    print_to(viewer, f"  {told(level)}")
+                text = tell()
+                if text is not None:
+                    print_to(viewer, f"  {text(level)}")
             except Exception:
                 return _PETSC_ERR_USER
             return 0

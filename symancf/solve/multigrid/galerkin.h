@@ -89,9 +89,9 @@ INLINE void add_row(const Level *A, const Part *part, const double *a, const int
     double B[9];
     for (int r = 0; r < 3; r++)
       for (int c = 0; c < 3; c++) B[3 * r + c] = v[3 * (n * r + k) + c];
-    if (j == i && A->held)
+    if (j == i && A->prescribed)
       for (int c = 0; c < 3; c++)
-        if (A->held[i] >> c & 1) B[4 * c] = 0.0; /* interpolation leaves it out */
+        if (A->prescribed[i] >> c & 1) B[4 * c] = 0.0; /* interpolation leaves it out */
     for (int32_t q = A->coarse.start[j]; q < A->coarse.start[j + 1]; q++) {
       const int32_t K = A->coarse.column[q];
       const double w = A->weight[q];

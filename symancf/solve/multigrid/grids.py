@@ -18,8 +18,8 @@ from ...runtime.collective import reduced
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ...assembly.form import Form
     from ...assembly.numbering import Numbering
-    from ...assembly.piece import Piece
 
 GRADED = (
     0.6  # standard deviation s of the logarithm of cells' sizes beyond which grids are e^s wider
@@ -84,10 +84,10 @@ class Grids:
         high = np.maximum.reduceat(local.max(axis=1), first)
         spacing = np.maximum.reduceat(self.spacing, first)
         origin = np.einsum("gab,ga->gb", axes, low)
-        found = Grids(axes, origin, spacing, self.part[first], high - low)
-        while not found.fit():  # bodies that are small, and far from each other
-            found = found.coarser()
-        return found
+        grids = Grids(axes, origin, spacing, self.part[first], high - low)
+        while not grids.fit():  # bodies that are small, and far from each other
+            grids = grids.coarser()
+        return grids
 
     def places(self, X: Array, grid: Ints) -> Array:
         """Return the coordinates (n, 3) of points by the spacing, from the origin of their grid."""
@@ -142,8 +142,8 @@ def interpolation(library: ctypes.CDLL, grids: Grids, X: Array, grid: Ints) -> G
     start, keys = np.zeros(n + 1, dtype=np.int32), np.empty(8 * n, dtype=np.int64)
     weight = np.empty(8 * n, dtype=np.float32)
     places, of = grids.places(X, grid), np.ascontiguousarray(grid, dtype=np.int64)
-    given = (pointer(array) for array in (places, of, start, keys, weight))
-    count = library.symancf_interpolate(n, grids.bits, *given)
+    pointers = (pointer(array) for array in (places, of, start, keys, weight))
+    count = library.symancf_interpolate(n, grids.bits, *pointers)
     number, unique = np.empty(count, dtype=np.int32), np.empty(max(1, count), dtype=np.int64)
     distinct = library.symancf_distinct(
         ctypes.c_int64(count), pointer(keys), pointer(number), pointer(unique)
@@ -167,14 +167,14 @@ class GridNodes:
     X : (nodes, 3) undeformed positions [m].
     grid : (nodes,) number of the grid of each.
     ids : (nodes,) the same on any number of ranks.
-    held : (nodes,) bits of the components whose rows are held, see `Numbering`.
+    prescribed : (nodes,) bits of the components whose rows are held, see `Numbering`.
     """
 
     grids: Grids
     X: Array
     grid: Ints
     ids: Ints
-    held: npt.NDArray[np.uint8]
+    prescribed: npt.NDArray[np.uint8]
 
 
 def displaced(numbering: Numbering) -> Mask:
@@ -201,14 +201,14 @@ def has_others(numbering: Numbering) -> bool:
     return bool(numbering.comm.allreduce(wrong, op=MPI.LOR))
 
 
-def nodes_of(numbering: Numbering, pieces: Sequence[Piece], reference: Array) -> GridNodes | str:
+def nodes_of(numbering: Numbering, forms: Sequence[Form], reference: Array) -> GridNodes | str:
     """Return the nodes of a system, or why there can be no grids over them (collective)."""
     comm, there = numbering.comm, displaced(numbering)
-    strains = [piece for piece in pieces if piece.role == "strain"]
+    strains = [form for form in forms if form.role == "strain"]
     bodies = connected_parts(numbering, strains, there)
     if not bodies.count:
         return "no node has displacements alone"
-    parts = bodies if bodies.count == 1 else connected_parts(numbering, pieces)
+    parts = bodies if bodies.count == 1 else connected_parts(numbering, forms)
     start = numbering.offset[:, numbering.block("position")]
     placed = start >= 0
     X = np.full((numbering.vertices, 3), np.nan)
@@ -245,19 +245,19 @@ def _around(comm: MPI.Comm, axes: Array, spacing: Array, part: Ints, X: Array, g
         high[of] = np.maximum.reduceat(local[order], first)
     low, high = reduced(comm, low, MPI.MIN), reduced(comm, high, MPI.MAX)
     extent = high - low
-    whole = extent.max(axis=1, keepdims=True)
-    spacing = np.where(spacing > 0.0, spacing, np.where(whole > 0.0, whole, 1.0))
+    extents = extent.max(axis=1, keepdims=True)
+    spacing = np.where(spacing > 0.0, spacing, np.where(extents > 0.0, extents, 1.0))
     return Grids(axes, np.einsum("gab,ga->gb", axes, low), spacing, part, extent)
 
 
 def _measured(
-    comm: MPI.Comm, strains: list[Piece], X: Array, grid: Ints, count: int
+    comm: MPI.Comm, strains: list[Form], X: Array, grid: Ints, count: int
 ) -> tuple[Array, Array] | str:
     """Return directions and spacing of nodes by grid, 0 where it has no cells (collective)."""
     axes = _axes(comm, strains, X, grid, count)
     sums = np.zeros((count, 5))
-    for piece in strains:
-        for of, corners, intervals in _cells(piece, X, grid):
+    for form in strains:
+        for of, corners, intervals in _cells(form, X, grid):
             hexahedra = corners.shape[1] in _HEXAHEDRA
             vectors = _turned(axes, of, _edges(corners) if hexahedra else corners)
             size = np.abs(vectors).sum(axis=1) if hexahedra else np.ptp(vectors, axis=1)
@@ -282,23 +282,23 @@ def _measured(
     return axes, np.where(sums[:, 4:] > 0.0, np.exp(mean), 0.0)
 
 
-def _cells(piece: Piece, X: Array, grid: Ints) -> Iterator[tuple[Ints, Array, int]]:
-    """Yield grids, nodes and intervals of the cells of a piece that this rank counts."""
-    vertices = _corners(piece, X)
+def _cells(form: Form, X: Array, grid: Ints) -> Iterator[tuple[Ints, Array, int]]:
+    """Yield grids, nodes and intervals of the cells of a form that this rank counts."""
+    vertices = _corners(form, X)
     nodes = vertices.shape[1]
     intervals = _HEXAHEDRA.get(nodes, 2 if nodes in _QUADRATIC else 1)
     of = grid[vertices].max(axis=1, initial=-1)
-    chosen = np.flatnonzero((of >= 0) & np.asarray(piece.owned, dtype=bool))
+    chosen = np.flatnonzero((of >= 0) & np.asarray(form.owned, dtype=bool))
     for k in range(0, len(chosen), _CHUNK):
         some = chosen[k : k + _CHUNK]
         yield of[some], X[vertices[some]], intervals
 
 
-def _corners(piece: Piece, X: Array) -> Ints32:
+def _corners(form: Form, X: Array) -> Ints32:
     """Return the vertices of each cell that have places, none where these differ in number."""
-    count = np.diff(piece.vertex_start)
+    count = np.diff(form.vertex_start)
     nodes = int(count[0]) if len(count) and (count == count[0]).all() else 0
-    vertices = piece.vertices.reshape(len(count) if nodes else 0, nodes or 1)
+    vertices = form.vertices.reshape(len(count) if nodes else 0, nodes or 1)
     placed = ~np.isnan(X[vertices[:1], 0]).ravel()
     return vertices if placed.all() else vertices[:, placed]
 
@@ -311,29 +311,29 @@ def _edges(corners: Array) -> Array:
     return np.stack(pairs, axis=1)
 
 
-def _axes(comm: MPI.Comm, strains: list[Piece], X: Array, grid: Ints, count: int) -> Array:
+def _axes(comm: MPI.Comm, strains: list[Form], X: Array, grid: Ints, count: int) -> Array:
     """Return the directions of the first hexahedron of each grid, else the axes (collective)."""
     first = np.full(count, np.iinfo(np.int64).max)
     edges = np.zeros((count, 3, 3))
-    for piece in strains:
-        vertices = _corners(piece, X)
-        if vertices.shape[1] not in _HEXAHEDRA or piece.ids is None:
+    for form in strains:
+        vertices = _corners(form, X)
+        if vertices.shape[1] not in _HEXAHEDRA or form.ids is None:
             continue
         of_cell = grid[vertices].max(axis=1, initial=-1)
         some = np.flatnonzero(of_cell >= 0)
-        some = some[np.argsort(piece.ids[some], kind="stable")]
+        some = some[np.argsort(form.ids[some], kind="stable")]
         of, at = np.unique(of_cell[some], return_index=True)
-        nearer = piece.ids[some[at]] < first[of]
+        nearer = form.ids[some[at]] < first[of]
         of, at = of[nearer], some[at[nearer]]
-        first[of] = piece.ids[at]
+        first[of] = form.ids[at]
         edges[of] = _edges(X[vertices[at]])
     least = reduced(comm, first, MPI.MIN)
     edges[first != least] = -np.inf
     edges = reduced(comm, edges, MPI.MAX)
-    known = least < np.iinfo(np.int64).max
+    have_cell = least < np.iinfo(np.int64).max
     axes = np.tile(np.eye(3), (count, 1, 1))
-    if known.any():
-        axes[known] = _orthonormal(edges[known])
+    if have_cell.any():
+        axes[have_cell] = _orthonormal(edges[have_cell])
     near = np.abs(axes - np.eye(3)).max(axis=(1, 2)) < 1e-9
     axes[near] = np.eye(3)
     return axes

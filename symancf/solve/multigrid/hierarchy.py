@@ -43,20 +43,20 @@ class _Level:
         ids: Ints,
         step: LevelTransfer | None,
         symmetric: bool,
-        held: Data | None,
+        prescribed: Data | None,
     ) -> None:
         self.pattern, self.step = pattern, step
         n, ghosts, own = pattern.nodes, pattern.ghosts, pattern.own
         none = np.zeros(n + ghosts + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
         P = none if step is None else (step.start, step.column, step.weight)
-        self.made = made = structure(pattern, *P, DEGREE, symmetric)
+        self.structure = data = structure(pattern, *P, DEGREE, symmetric)
         rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(pattern.own_start))
         self.diagonal = np.flatnonzero(own == rows).astype(np.int32)
         stored = int((own >= rows).sum()) if symmetric else len(own)
         longest = 3 * int(
             max(np.diff(s).max(initial=0) for s in (pattern.own_start, pattern.off_start))
         )
-        made.longest = longest = (longest + 31) // 16 * 16
+        data.longest = longest = (longest + 31) // 16 * 16
         self.values = np.zeros(9 * stored + 16, np.float32)
         self.off_values = np.zeros(9 * len(pattern.off) + 16, np.float32)
         self.inverse = np.zeros(9 * n, np.float32)
@@ -64,18 +64,18 @@ class _Level:
         size = 3 * (n + ghosts) + 16
         self.x, self.b, self.d, self.r = np.zeros((4, size), np.float32)
         self.start = _noise(ids[:n])
-        named = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
-        for name in named:
-            setattr(made, name, pointer(getattr(self, name)))
-        self.held = held
-        if held is not None:
-            made.held = pointer(held)
+        arrays = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
+        for name in arrays:
+            setattr(data, name, pointer(getattr(self, name)))
+        self.prescribed = prescribed
+        if prescribed is not None:
+            data.prescribed = pointer(prescribed)
         if step is not None:
-            made.coarse_shared = int(step.pattern.shared and not pattern.shared)
+            data.coarse_shared = int(step.pattern.shared and not pattern.shared)
         self.exchange: structures.Exchange | None = None
         if pattern.messages is not None:
             self.exchange = pattern.messages.connect(self.x, self.b, n)
-            made.exchange = ctypes.pointer(self.exchange)
+            data.exchange = ctypes.pointer(self.exchange)
 
 
 def _noise(ids: Ints) -> Singles:
@@ -127,9 +127,9 @@ class Multigrid:
         self.levels: list[_Level] = []
         self.grids: list[Grids] = []
         self._build(nodes)
-        made = (structures.Level * len(self.levels))(*(level.made for level in self.levels))
-        self._levels = made
-        self._hierarchy = structures.Hierarchy(len(self.levels), made, scale=1.0, unit=1.0)
+        levels = (structures.Level * len(self.levels))(*(level.structure for level in self.levels))
+        self._levels = levels
+        self._hierarchy = structures.Hierarchy(len(self.levels), levels, scale=1.0, unit=1.0)
         if self.comm.size > 1:
             self._messages = handles(self.comm)
             self._hierarchy.messages = ctypes.pointer(self._messages)
@@ -140,7 +140,7 @@ class Multigrid:
     # ---- structure ------------------------------------------------------------------------------
     def _build(self, nodes: GridNodes) -> None:
         pattern, X, grid, ids = finest(self._matrix, nodes)
-        held = nodes.held if nodes.held.any() else None
+        prescribed = nodes.prescribed if nodes.prescribed.any() else None
         grids, first = nodes.grids, True
         while True:
             total = self._total(pattern)
@@ -155,9 +155,9 @@ class Multigrid:
                 grids = grids.coarser()
             last = grids.least() and not _joins(grids)
             step = coarsen(self._library, self.comm, pattern, X, grid, ids, grids, last)
-            self.levels.append(_Level(pattern, ids, step, self._symmetric, held))
+            self.levels.append(_Level(pattern, ids, step, self._symmetric, prescribed))
             self.grids.append(step.grids)
-            pattern, X, grid, ids, held, first = (
+            pattern, X, grid, ids, prescribed, first = (
                 step.pattern,
                 step.X,
                 step.grid,
@@ -222,13 +222,13 @@ class Multigrid:
         level, to = self.levels[number].pattern, step.pattern
         own, off = (np.zeros(9 * len(c) + 8) for c in (to.own, to.off))
         ghost = np.zeros((len(step.ghost_columns) + 1, 9))
-        made = structures.Coarse(to.nodes, to.ghosts)
-        made.own, made.off = part(to.own_start, to.own), part(to.off_start, to.off)
-        made.ghost = part(step.ghost_start, step.ghost_columns)
-        made.values, made.off_values, made.ghost_values = map(pointer, (own, off, ghost))
+        coarse = structures.Coarse(to.nodes, to.ghosts)
+        coarse.own, coarse.off = part(to.own_start, to.own), part(to.off_start, to.off)
+        coarse.ghost = part(step.ghost_start, step.ghost_columns)
+        coarse.values, coarse.off_values, coarse.ghost_values = map(pointer, (own, off, ghost))
         with together(self.comm):
             if self._library.symancf_galerkin(
-                self._at(number), *map(pointer, entries), ctypes.byref(made)
+                self._at(number), *map(pointer, entries), ctypes.byref(coarse)
             ):
                 raise MemoryError("matrices of multigrid: not enough memory")
         if to.shared and not level.shared:
@@ -238,14 +238,14 @@ class Multigrid:
             came = np.ascontiguousarray(came)
             arrays = (step.starts, step.rows, step.places, came)
             self._library.symancf_add_rows(
-                len(step.rows), *map(pointer, arrays), ctypes.byref(made)
+                len(step.rows), *map(pointer, arrays), ctypes.byref(coarse)
             )
         return own, off
 
     def _estimate(self, number: int, level: _Level) -> None:
         """Find the largest eigenvalue of D^-1 A on a level (collective)."""
-        n, made = 3 * level.pattern.nodes, self._levels[number]
-        made.of_x = made.of_b = structures.Known()
+        n, data = 3 * level.pattern.nodes, self._levels[number]
+        data.of_x = data.of_b = structures.Known()
         level.b[:n] = level.start
         steps = STEPS if self._symmetric else 2 * STEPS
         alpha, beta = np.zeros((2, steps))
@@ -258,12 +258,12 @@ class Multigrid:
             T += np.diag(np.append(0.0, b[1:] / alpha[: done - 1]))
             side = np.sqrt(b[1:]) / alpha[: done - 1]
             T += np.diag(side, 1) + np.diag(side, -1)
-            made.largest = EIGENVALUE_MARGIN * float(np.linalg.eigvalsh(T)[-1])
+            data.largest = EIGENVALUE_MARGIN * float(np.linalg.eigvalsh(T)[-1])
         elif done:
-            made.largest = EIGENVALUE_MARGIN * float(alpha[done // 2 : done].max())
-        if not 0.0 < made.largest < math.inf:
-            made.largest = 3.0
-        made.lowest = LOWEST * made.largest
+            data.largest = EIGENVALUE_MARGIN * float(alpha[done // 2 : done].max())
+        if not 0.0 < data.largest < math.inf:
+            data.largest = 3.0
+        data.lowest = LOWEST * data.largest
 
     def _invert(self, pattern: Pattern, entries: Array) -> None:
         """Invert the blocks of the last level."""
@@ -290,8 +290,8 @@ class Multigrid:
         An array (levels, 2). Ranks that turn in circles in waits take time there, too.
         """
         self._spent = np.zeros((len(self.levels), 2))
-        for made, spent in zip(self._levels, self._spent, strict=True):
-            made.spent = pointer(spent)
+        for data, spent in zip(self._levels, self._spent, strict=True):
+            data.spent = pointer(spent)
         return self._spent
 
     @property
@@ -308,7 +308,7 @@ class Multigrid:
 
     def line(self, number: int) -> str:
         """Return what a level is, the finest being 0, for people (collective)."""
-        level, made = self.levels[number], self._levels[number]
+        level, data = self.levels[number], self._levels[number]
         pattern = level.pattern
         unknowns, blocks = 3 * self._total(pattern), pattern.blocks
         if not pattern.shared and self.comm.size > 1:
@@ -327,8 +327,8 @@ class Multigrid:
             sizes = np.diff(self._first)
             return text + f", inverted in {len(sizes)} blocks of at most {sizes.max(initial=0)}"
         return text + (
-            f", Chebyshev's polynomial of degree {made.degree} on "
-            f"[{made.lowest:.3g}, {made.largest:.3g}]"
+            f", Chebyshev's polynomial of degree {data.degree} on "
+            f"[{data.lowest:.3g}, {data.largest:.3g}]"
         )
 
 
@@ -340,13 +340,13 @@ def _joins(grids: Grids) -> bool:
 
 def _dense(start: Ints32, column: Ints32, entries: Array, first: int, end: int) -> Array:
     """Return a block of a matrix; other columns, of bodies that have touched, are left out."""
-    found = np.zeros((end - first, 3, end - first, 3))
+    block = np.zeros((end - first, 3, end - first, 3))
     for i in range(first, end):
         a, b = int(start[i]), int(start[i + 1])
         rows = entries[9 * a : 9 * b].reshape(3, b - a, 3)
         own = (column[a:b] >= first) & (column[a:b] < end)
-        found[i - first, :, column[a:b][own] - first] = rows.transpose(1, 0, 2)[own]
-    return found.reshape(3 * (end - first), -1)
+        block[i - first, :, column[a:b][own] - first] = rows.transpose(1, 0, 2)[own]
+    return block.reshape(3 * (end - first), -1)
 
 
 def _inverse(dense: Array) -> Array:

@@ -51,7 +51,7 @@ typedef struct {
   int32_t nodes, ghosts, symmetric, degree, longest; /* longest: floats of a row, filled up */
   Part own, off;
   const int32_t *diagonal; /* place of each node's block on the diagonal */
-  const uint8_t *held;     /* bits of the components that are fixed, or NULL */
+  const uint8_t *prescribed;     /* bits of the components that are fixed, or NULL */
   Part coarse;             /* interpolation: rows of nodes and ghosts, columns of the coarse level */
   const float *weight;
   int32_t shared, coarse_shared; /* whether all ranks hold all of it */

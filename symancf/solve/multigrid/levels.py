@@ -116,11 +116,14 @@ def structure(
     level: Pattern, start: Ints32, column: Ints32, weight: Singles, degree: int, symmetric: bool
 ) -> structures.Level:
     """Return the places of a level, and its interpolation, as C takes them."""
-    made = structures.Level(level.nodes, level.ghosts, int(symmetric), degree)
-    made.own, made.off = part(level.own_start, level.own), part(level.off_start, level.off)
-    made.coarse, made.weight = part(start, column), pointer(weight)
-    made.shared = int(level.shared)
-    return made
+    level_of_c = structures.Level(level.nodes, level.ghosts, int(symmetric), degree)
+    level_of_c.own, level_of_c.off = (
+        part(level.own_start, level.own),
+        part(level.off_start, level.off),
+    )
+    level_of_c.coarse, level_of_c.weight = part(start, column), pointer(weight)
+    level_of_c.shared = int(level.shared)
+    return level_of_c
 
 
 def coarsen(
@@ -139,37 +142,59 @@ def coarsen(
     ----------
     last : whether it will be inverted, by every rank.
     """
-    found = interpolation(library, grids, X, grid)
-    made = structure(level, found.start, found.column, found.weight, 0, False)
-    found, grids = with_copies(library, comm, level, made, ids, found, grids, last)
-    made.coarse = part(found.start, found.column)
-    total = len(found.keys)
+    interpolated = interpolation(library, grids, X, grid)
+    level_of_c = structure(
+        level, interpolated.start, interpolated.column, interpolated.weight, 0, False
+    )
+    interpolated, grids = with_copies(
+        library, comm, level, level_of_c, ids, interpolated, grids, last
+    )
+    level_of_c.coarse = part(interpolated.start, interpolated.column)
+    total = len(interpolated.keys)
     start = np.zeros(total + 1, dtype=np.int64)
-    asked = ctypes.byref(made), total, pointer(start)
-    blocks = library.symancf_coarse_pattern(*asked, None)
+    arguments = ctypes.byref(level_of_c), total, pointer(start)
+    blocks = library.symancf_coarse_pattern(*arguments, None)
     columns = np.empty(max(1, blocks), dtype=np.int32)
-    if blocks < 0 or library.symancf_coarse_pattern(*asked, pointer(columns)) < 0:
+    if blocks < 0 or library.symancf_coarse_pattern(*arguments, pointer(columns)) < 0:
         raise MemoryError("levels of multigrid: not enough memory")
     row = np.repeat(np.arange(total, dtype=np.int32), np.diff(start))
     pairs = row, columns[:blocks]
     if comm.size == 1 or level.shared:
         pattern = _alone(start, columns[:blocks], total, level.shared)
-        nodes = grids.points(found.keys)
+        nodes = grids.points(interpolated.keys)
         return LevelTransfer(
-            found.start, found.column, found.weight, pattern, *nodes, found.keys, grids
+            interpolated.start,
+            interpolated.column,
+            interpolated.weight,
+            pattern,
+            *nodes,
+            interpolated.keys,
+            grids,
         )
     own_weight: Array = np.bincount(
-        found.column[: found.start[level.nodes]],
-        found.weight[: found.start[level.nodes]],
+        interpolated.column[: interpolated.start[level.nodes]],
+        interpolated.weight[: interpolated.start[level.nodes]],
         minlength=total,
     ).astype(float)
-    owner = _owners(comm, found.keys, own_weight)
+    owner = _owners(comm, interpolated.keys, own_weight)
     mine = int((owner == comm.rank).sum())
     if last or 3 * comm.allreduce(mine) <= SHARED:
         return _shared(
-            comm, grids, found.keys, owner, pairs, (found.start, found.column, found.weight)
+            comm,
+            grids,
+            interpolated.keys,
+            owner,
+            pairs,
+            (interpolated.start, interpolated.column, interpolated.weight),
         )
-    return _apart(comm, grids, found.keys, owner, pairs, (found.start, found.column, found.weight))
+    return _apart(
+        comm,
+        grids,
+        interpolated.keys,
+        owner,
+        pairs,
+        (interpolated.start, interpolated.column, interpolated.weight),
+    )
 
 
 def _alone(start: Ints, columns: Ints32, nodes: int, shared: bool) -> Pattern:
@@ -183,11 +208,11 @@ def _owners(comm: MPI.Comm, keys: Ints, weight: Array) -> Ints32:
 
     Ranks ask another one, which follows from the key.
     """
-    counts, (asked, weights) = exchange(comm, home(comm, keys), keys, weight)
+    counts, (queries, weights) = exchange(comm, home(comm, keys), keys, weight)
     rank = np.repeat(np.arange(comm.size), counts)
-    order = np.lexsort((rank, -weights, asked))
-    _, first, back = np.unique(asked[order], return_index=True, return_inverse=True)
-    answer = np.empty(len(asked), dtype=np.int32)
+    order = np.lexsort((rank, -weights, queries))
+    _, first, back = np.unique(queries[order], return_index=True, return_inverse=True)
+    answer = np.empty(len(queries), dtype=np.int32)
     answer[order] = rank[order][first][back]
     return returned(comm, keys, counts, answer)
 
@@ -219,8 +244,8 @@ def _apart(
     mine = owner == comm.rank
     away = ~mine[pairs[0]]
     to = owner[pairs[0][away]]
-    given = keys[pairs[0][away]], keys[pairs[1][away]], owner[pairs[1][away]]
-    came, (key_row, key_column, of_column) = exchange(comm, to, *given)
+    entries_away = keys[pairs[0][away]], keys[pairs[1][away]], owner[pairs[1][away]]
+    came, (key_row, key_column, of_column) = exchange(comm, to, *entries_away)
     own = keys[mine]
     outside = of_column != comm.rank
     others = np.concatenate([keys[~mine], key_column[outside]])
@@ -274,8 +299,8 @@ def _apart(
 
 def _numbers_there(comm: MPI.Comm, counts: Ints, keys: Ints, own: Ints) -> Ints32:
     """Return the owners' numbers of keys that are grouped by owner (collective)."""
-    asked, (wanted,) = exchange_blocks(comm, counts, keys)
-    _, (numbers,) = exchange_blocks(comm, asked, np.searchsorted(own, wanted).astype(np.int32))
+    queries, (wanted,) = exchange_blocks(comm, counts, keys)
+    _, (numbers,) = exchange_blocks(comm, queries, np.searchsorted(own, wanted).astype(np.int32))
     return np.asarray(numbers, dtype=np.int32)
 
 
@@ -290,11 +315,11 @@ class _BlockPattern:
     def starts_and_columns(self) -> tuple[Ints32, Ints32, Ints32, Ints32]:
         """Return where rows begin, and columns, of each part."""
         row, column = np.divmod(self.coded, self.total)
-        found: list[Ints32] = []
+        arrays: list[Ints32] = []
         for chosen, behind in ((column < self.own, 0), (column >= self.own, self.own)):
             start = np.searchsorted(row[chosen], np.arange(self.own + 1)).astype(np.int32)
-            found += [start, (column[chosen] - behind).astype(np.int32)]
-        return found[0], found[1], found[2], found[3]
+            arrays += [start, (column[chosen] - behind).astype(np.int32)]
+        return arrays[0], arrays[1], arrays[2], arrays[3]
 
     def places(self, wanted: Ints) -> Ints32:
         """Return the places of blocks: in the first part, or ~place in the second."""

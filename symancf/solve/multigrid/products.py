@@ -60,13 +60,13 @@ class Products:
         return 0
 
     def _write(self, x: ctypes.c_void_p, y: ctypes.c_void_p) -> None:
-        given, to = ctypes.c_void_p(), ctypes.c_void_p()
+        source, to = ctypes.c_void_p(), ctypes.c_void_p()
         if self._others is not None:
             self._others.begin(x)
-        functions.VecGetArrayRead(x, ctypes.byref(given))
+        functions.VecGetArrayRead(x, ctypes.byref(source))
         functions.VecGetArray(y, ctypes.byref(to))
-        self._add(self._own, self._values[0], given, 0, to)
-        functions.VecRestoreArrayRead(x, ctypes.byref(given))
+        self._add(self._own, self._values[0], source, 0, to)
+        functions.VecRestoreArrayRead(x, ctypes.byref(source))
         if self._others is not None:
             self._add(self._off, self._values[1], self._others.end(x), 1, to)
         functions.VecRestoreArray(y, ctypes.byref(to))
@@ -79,7 +79,7 @@ class Products:
         add: int,
         y: ctypes.c_void_p,
     ) -> None:
-        nodes, given = self._pattern.nodes, ctypes.byref(part)
+        nodes, data = self._pattern.nodes, ctypes.byref(part)
         self._library.symancf_multiply_blocks(
-            nodes, given, pointer(values), x, add, pointer(self._row), y
+            nodes, data, pointer(values), x, add, pointer(self._row), y
         )

@@ -43,7 +43,7 @@ def part(start: Data, column: Data) -> Part:
 
 def library(comm: MPI.Comm) -> ctypes.CDLL:
     """Return the functions of multigrid.c (collective)."""
-    found = jit.load_runtime(Path(__file__).with_name("multigrid.c"), comm=comm)
+    functions = jit.load_runtime(Path(__file__).with_name("multigrid.c"), comm=comm)
     for name in ("interpolate", "distinct", "components", "coarse_pattern"):
-        getattr(found, f"symancf_{name}").restype = ctypes.c_int64
-    return found
+        getattr(functions, f"symancf_{name}").restype = ctypes.c_int64
+    return functions

@@ -127,7 +127,7 @@ class Arc:
         self.size, self.share, self.step = 0.0, 1.0, 1.0
         self.trouble = ""
         self.stability = solver.stability
-        self.kinked = any(piece.kinked for piece in self.system.pieces)
+        self.kinked = any(form.kinked for form in self.system.forms)
         self.scale, self.floor = np.zeros(rows.count), np.zeros(rows.count)
 
     # ---- places on the path ---------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Arc:
         a value beside the present one is impossible. What it makes of the present loads is a
         reference of the convergence test.
         """
-        system, plan, value = self.system, self.system.plan, self.value
+        system, assembler, value = self.system, self.system.assembler, self.value
         h = DIFFERENCE_STEP * max(abs(value), self.step)
         ends = []
         try:
@@ -219,9 +219,9 @@ class Arc:
             )
         span = high - low
         change, answer, direct = (g - g0) / span, np.zeros_like(g), np.zeros_like(g)
-        plan.turn((c - c0) / span, {k: (own - cells0[k]) / span for k, own in cells.items()})
-        self.solver.guarded(lambda: plan.parameter(system.state, direct))
-        plan.product(system.state, change, answer)
+        assembler.turn((c - c0) / span, {k: (own - cells0[k]) / span for k, own in cells.items()})
+        self.solver.guarded(lambda: assembler.parameter(system.state, direct))
+        assembler.product(system.state, change, answer)
         loads = system.numbering.to_rows(direct)
         rows = self.solver.convergence.rows
         (driven,) = rows.of(loads * max(abs(value), self.step))
@@ -230,7 +230,7 @@ class Arc:
         everywhere = np.abs(d).sum() + np.abs(direct).sum() + np.abs(change).sum()
         return d, bool(system.sum(np.array([everywhere]))[0] > 0.0)
 
-    def seen(self) -> bool:
+    def depends_on_parameter(self) -> bool:
         """Tell whether anything depends on the parameter beside the present place (collective).
 
         Where displacements stay zero along a path nothing need change at its start: loads that
@@ -252,10 +252,10 @@ class Arc:
     def _beside(self, value: float) -> tuple[Array, dict[int, Array], Array]:
         """Return the kernels' parameters and prescribed coordinates at another value."""
         system = self.system
-        state, plan = system.state.copy(), system.plan
+        state, assembler = system.state.copy(), system.assembler
         self.prescribe(value, state)
         prescribed = np.where(system.numbering.fixed_by >= 0, state, 0.0)
-        return plan.values.copy(), plan.rows, prescribed
+        return assembler.values.copy(), assembler.rows, prescribed
 
     def solve(self, rows: Array) -> Array | None:
         """Return K^-1 times a vector of rows, or None (collective)."""
@@ -266,8 +266,8 @@ class Arc:
             ksp.solve(self._rhs, self._du)
         except PETSc.Error as error:
             solver.ready = False
-            said = SymancfError(f"PETSc failed on the path of {self.name}: {complaint(error)}")
-            raise solver.linear.error or said from error
+            failure = SymancfError(f"PETSc failed on the path of {self.name}: {complaint(error)}")
+            raise solver.linear.error or failure from error
         solver.history.seconds["solve"] += time.process_time() - start
         self._linear += ksp.getIterationNumber()
         if ksp.getConvergedReason() < 0 or not np.isfinite(self._du.norm()):
@@ -356,7 +356,9 @@ class Arc:
     def _evaluate(self) -> bool:
         """Evaluate the residual at the present place; tell whether all of it is finite."""
         start = time.process_time()
-        bad = self.solver.guarded(lambda: self.system.plan.residual(self.system.state, self._f))
+        bad = self.solver.guarded(
+            lambda: self.system.assembler.residual(self.system.state, self._f)
+        )
         self.solver.history.seconds["assembly"] += time.process_time() - start
         self._rhs.setArray(self.residual)
         self._fnorm = self._rhs.norm()
@@ -413,15 +415,15 @@ class Arc:
         equilibrium has other lists of entities it is found again with these.
         """
         for _ in range(REVISIONS):
-            found = self._equilibrium(rows, value, plane, radius)
-            if found is None:
+            point = self._equilibrium(rows, value, plane, radius)
+            if point is None:
                 return None
             review = self.system.review(self.system.time)
             if review.verdict <= Verdict.LONG:
-                return found
+                return point
             if review.verdict is Verdict.CUT:
                 break
-            rows, value = found.rows, found.value
+            rows, value = point.rows, point.value
         self.trouble = str(review)
         return None
 
@@ -496,8 +498,8 @@ class BorderedEquations:
         a = arc.solve(-arc.residual - g * lacks * rate)
         b = None if a is None else arc.solve(-(1.0 + g * c) * rate)
         if a is None or b is None:
-            told = arc.solver.linear.residual.told or "; the tangent is singular, or nearly so"
-            arc.trouble = f"the linear solver failed{told}"
+            reason = arc.solver.linear.residual.reason or "; the tangent is singular, or nearly so"
+            arc.trouble = f"the linear solver failed{reason}"
             return False
         lacks += arc.product(normal, Direction(a, 0.0))
         dp = -lacks / arc.product(normal, Direction(b, 1.0))

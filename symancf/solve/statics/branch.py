@@ -93,7 +93,7 @@ class Branch:
         self._counts = moves[numbering.coordinate_of_row]
         self._rhs, self._v = scratch
         self.fading: Array = np.zeros(numbering.rows)
-        self.kinked = np.array([piece.kinked for piece in system.pieces], dtype=bool)
+        self.kinked = np.array([form.kinked for form in system.forms], dtype=bool)
         self._doubted: tuple[Array | None, float] = None, 0.0  # from where, and how far
 
     def touches(self, *states: Array) -> bool:
@@ -101,12 +101,12 @@ class Branch:
         if not self.kinked.any():
             return False
         system, change = self.system, self.system.numbering.random(5)
-        answer, found = np.zeros_like(change), False
-        with system.plan.only(self.kinked):
+        answer, acts = np.zeros_like(change), False
+        with system.assembler.only(self.kinked):
             for state in states:
-                system.plan.product(state, change, answer)
-                found |= bool(system.numbering.to_rows(answer).any())
-        return bool(system.comm.allreduce(found))
+                system.assembler.product(state, change, answer)
+                acts |= bool(system.numbering.to_rows(answer).any())
+        return bool(system.comm.allreduce(acts))
 
     def answer(
         self, state: Array, unbalanced: Array, change: Array, rtol: float | None = None
@@ -119,7 +119,7 @@ class Branch:
         answer = np.zeros_like(state)
         with together(self.system.comm):
             self.linear.linearize(state, rtol=rtol)
-        self.system.plan.product(state, change, answer)
+        self.system.assembler.product(state, change, answer)
         self._rhs.setArray(-(unbalanced + self.system.numbering.to_rows(answer)))
         if not np.isfinite(self._rhs.norm()):
             return None
@@ -154,7 +154,7 @@ class Branch:
         """Whether points of the present state are outside the domain of their law (collective)."""
         bad, f = 0, np.zeros_like(self.system.state)
         with together(self.system.comm):
-            bad = self.system.plan.residual(self.system.state, f)
+            bad = self.system.assembler.residual(self.system.state, f)
         return bool(self.system.comm.allreduce(bad))
 
     # ---- whether Newton's method stayed on the path ---------------------------------------------
@@ -162,7 +162,7 @@ class Branch:
         """Return the residual (rows of this rank) at a state, under present parameters."""
         f = np.zeros_like(state)
         with together(self.system.comm):
-            self.system.plan.residual(state, f)
+            self.system.assembler.residual(state, f)
         return np.asarray(self.system.numbering.to_rows(f) - self.fading)
 
     def break_between(self, before: Array, after: Array, iterations: int, sudden: LoadJumps) -> str:
@@ -189,8 +189,8 @@ class Branch:
         touches = self.touches(before, after)
         if touches:
             rows = system.numbering.to_rows(after)[self._counts]
-            (whole,) = np.sqrt(system.sum(np.array([rows @ rows])))
-            if size <= CONTACT_CHANGE_RATIO * whole:
+            (length,) = np.sqrt(system.sum(np.array([rows @ rows])))
+            if size <= CONTACT_CHANGE_RATIO * length:
                 return ""
         # what remembers yields at once: stiff at the start of a step, soft at its end
         if size > LIMIT_POINT_RATIO * (max(ahead, behind) if system.memory or touches else ahead):
@@ -198,8 +198,8 @@ class Branch:
                 f"it is {size / ahead:.2g} times as far from the last one as its tangent predicts"
             )
         if iterations > MAX_ITERATIONS:
-            known, refused = self._doubted
-            if known is not before or (touches and size > HALF_STEP_RATIO * refused):
+            doubted, refused = self._doubted
+            if doubted is not before or (touches and size > HALF_STEP_RATIO * refused):
                 self._doubted = before, float(size)
                 return "Newton's method came from far away"
         return "" if touches else _turn(sums)
@@ -233,9 +233,9 @@ class Branch:
             v = self.prediction(state, self.unbalanced(state), change)
             force = self._rhs.getArray(readonly=True)[self._counts]
             square, work = system.sum(np.array([v @ v, v @ force]))
-            known = bool(np.isfinite(square)) and square > 0.0
+            is_near = bool(np.isfinite(square)) and square > 0.0
             speeds.append(float(np.sqrt(square)) / rest if np.isfinite(square) else np.inf)
-            stiffnesses.append(float(work / square) if known else 0.0)
+            stiffnesses.append(float(work / square) if is_near else 0.0)
             squares = np.square(v[positions[self._counts]])
             places.append(np.sqrt(np.bincount(vertex, squares)) / rest)
         if time == start[0]:
@@ -244,12 +244,12 @@ class Branch:
             where = f"the last one was at {start[0] + part / trial * (time - start[0]):.7g}"
         ratio = speeds[1] / speeds[0] if 0.0 < speeds[0] < np.inf else 0.0
         place, growth = self._faster_at(vertices, places[0], places[1], ratio)
-        known = ratio > LIMIT_POINT_SPEED
+        is_near = ratio > LIMIT_POINT_SPEED
         most = system.comm.allreduce(float(places[0].max(initial=0.0)), op=MPI.MAX)
         return EndOfPath(
             where,
-            ratio if known else 0.0,
-            known and abs(stiffnesses[1]) < abs(stiffnesses[0]) / LIMIT_POINT_SPEED,
+            ratio if is_near else 0.0,
+            is_near and abs(stiffnesses[1]) < abs(stiffnesses[0]) / LIMIT_POINT_SPEED,
             bool(system.comm.allreduce(bool(self.fading.any()), MPI.LOR)),
             place,
             growth,

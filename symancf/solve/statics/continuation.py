@@ -130,9 +130,9 @@ class Continuation:
         ParameterError : nothing depends on the parameter.
         """
         now, going = self.arc.value, self.goes_on()
-        whole = math.inf if to is None or to == now else abs(to - now)
+        distance = math.inf if to is None or to == now else abs(to - now)
         if not going:
-            self.unit = self.arc.step = self._first_step(step, whole)
+            self.unit = self.arc.step = self._first_step(step, distance)
             self._start()
         assert self.point is not None
         if direction is None and to is not None and (to != now or not going):
@@ -140,17 +140,17 @@ class Continuation:
         if direction not in (None, self.point.heading):
             self.point, self._bend = self.point.turned(), None
         if step is not None or not going:
-            self.step = min(step or self.unit, whole)
+            self.step = min(step or self.unit, distance)
 
-    def _first_step(self, step: float | None, whole: float) -> float:
+    def _first_step(self, step: float | None, distance: float) -> float:
         """Return the change of the parameter in the first step of the whole way."""
         name = self.arc.name
-        if step is None and whole == math.inf:
+        if step is None and distance == math.inf:
             raise ParameterError(
                 f"follow({name}): give step=..., the change of {name} in the first step",
                 asked="step",
             )
-        return min(whole, step or whole / DEFAULT_STEPS)
+        return min(distance, step or distance / DEFAULT_STEPS)
 
     def _direction(self, at: PathPoint, to: float, turns: bool) -> int:
         """Return the direction from a point to a value; raise where the path `turns` before it."""
@@ -197,7 +197,7 @@ class Continuation:
         if moved > 1e-6 * size > 0.0 and size > 1e-12 * system.extent:
             solver.record(result)
             solver.interruption.check()
-        if not arc.derivative()[1] and not arc.seen():
+        if not arc.derivative()[1] and not arc.depends_on_parameter():
             raise ParameterError(
                 f"follow({arc.name}): no force and no prescribed displacement changes with "
                 f"{arc.name} at {arc.value:g}; give the parameter itself to a load, a support or a "
@@ -209,7 +209,7 @@ class Continuation:
         if soft is None:
             raise ConvergenceError(
                 f"follow({arc.name}): the tangent at the start is singular"
-                + solver.linear.residual.told,
+                + solver.linear.residual.reason,
                 asked="tangent",
                 given=arc.value,
                 reason="DIVERGED_LINEAR_SOLVE",
@@ -264,20 +264,20 @@ class Continuation:
         system.memory.begin(system.time)
         self._stepping = system.snapshot()
         while True:
-            tried = system.variables
+            variables = system.variables
             self._remember(self._stepping)
-            system.learn(tried)
+            system.learn(variables)
             length = min(self.step, largest)
-            found = self._step(a, length)
-            if isinstance(found, PathPoint):
-                passed = self.crossings.between(a, found, self._off > DOUBTFUL_DISTANCE * length)
+            point = self._step(a, length)
+            if isinstance(point, PathPoint):
+                passed = self.crossings.between(a, point, self._off > DOUBTFUL_DISTANCE * length)
                 if passed.gap is None:
                     break
                 self.step = passed.gap / 2.0
                 if passed.last is not a:  # the path turns behind it; `found` is on another one
                     self._keep_bend(a, passed.last)
                     return passed.last, passed.crossings
-                found = "it leads to another branch"
+                point = "it leads to another branch"
                 length = passed.gap
             solver.history.cut_backs += 1
             self.step = length / 2.0
@@ -287,7 +287,7 @@ class Continuation:
             if self.step < smallest:
                 raise ConvergenceError(
                     f"follow({self.arc.name}): the path could not be followed beyond "
-                    f"{self.arc.name} = {a.value:.7g}: {found}, in all steps down to "
+                    f"{self.arc.name} = {a.value:.7g}: {point}, in all steps down to "
                     f"{length:.2g}; smallest= allows shorter ones",
                     asked=self.arc.name,
                     given=a.value,
@@ -295,10 +295,10 @@ class Continuation:
                     iteration=0,
                     time=a.arc,
                 )
-        ease = math.sqrt(STEP_ITERATIONS / max(1, found.at.iterations))
+        ease = math.sqrt(STEP_ITERATIONS / max(1, point.at.iterations))
         self.step = length * max(0.3, min(2.0, ease, STEP_TURN / max(self._turn, 1e-9)))
-        self._keep_bend(a, found)
-        return found, passed.crossings
+        self._keep_bend(a, point)
+        return point, passed.crossings
 
     def _corner(self, a: PathPoint, length: float) -> PathPoint | None:
         """Return a point with the tangent that the path has behind a kink right after it.
@@ -346,18 +346,18 @@ class Continuation:
         for _ in range(40):
             (low, first), (high, _) = stretch.ends
             share = stretch.root(to)
-            found = stretch.point(share, to)
-            if found is not None:
-                off = stretch.distance(found.at)
+            point = stretch.point(share, to)
+            if point is not None:
+                off = stretch.distance(point.at)
                 if low - 0.1 * (high - low) <= off <= high + 0.1 * (high - low):
-                    return found
-            found = stretch.point(share)  # steep there: first come nearer
-            if found is None:
+                    return point
+            point = stretch.point(share)  # steep there: first come nearer
+            if point is None:
                 break
-            stretch.halve(found, first=(found.value - to) * (first.value - to) > 0.0)
+            stretch.halve(point, first=(point.value - to) * (first.value - to) > 0.0)
         trouble = self.arc.trouble
-        if (found := stretch.predicted(to)) is not None:
-            return found
+        if (point := stretch.predicted(to)) is not None:
+            return point
         raise ConvergenceError(
             f"follow({self.arc.name}): the path passes {self.arc.name} = {to:g}, but Newton's "
             f"method finds no equilibrium there: {trouble}",

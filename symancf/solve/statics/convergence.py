@@ -10,7 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Mask
-from ...assembly.piece import CellEntities, Jets
+from ...assembly.form import CellEntities, Jets
 from ...newton import (
     ROUND_OFF_FACTOR,
     Constraints,
@@ -60,7 +60,7 @@ class Convergence(Stopping):
 
     def __init__(self, system: DiscreteSystem) -> None:
         self.system = system
-        rows = RowNorms(system, system.pieces)
+        rows = RowNorms(system, system.forms)
         bound = rows.classes(lambda b: b.kind in ("multiplier", "tie"))
         super().__init__(rows)
         self.constraints = Constraints(system.matrix, rows, bound) if bound.any() else None
@@ -70,12 +70,12 @@ class Convergence(Stopping):
         # kinds whose rows are functions of positions, not of displacements
         self._of_place = self.rows.classes(lambda b: b.is_equation or b.in_plane)
         self._sums = self.rows.classes(lambda b: b.kind == "algebraic")
-        pieces = system.pieces
-        self._strain = np.array([p.role == "strain" for p in pieces], dtype=bool)
+        forms = system.forms
+        self._strain = np.array([p.role == "strain" for p in forms], dtype=bool)
         self._of_terms = np.array(
-            [not isinstance(p.entities, CellEntities) for p in pieces], dtype=bool
+            [not isinstance(p.entities, CellEntities) for p in forms], dtype=bool
         )
-        placed = any(isinstance(p.entities, Jets) and p.size for p in system.pieces)
+        placed = any(isinstance(p.entities, Jets) and p.size for p in system.forms)
         self._placed = bool(system.comm.allreduce(placed)) or bool(self._of_place.any())
         reference = numbering.to_rows(system.reference)
         self.smallest = UNLOADED_RATIO * self.rows.total(self.rows.of(reference)[0])
@@ -117,7 +117,7 @@ class Convergence(Stopping):
         noise = self.rows.response(size, product)
         if self._placed:  # what users write of places r, and constraints: r = X + u is rounded
             seen = self.rows.response(size + _place_size(system), product)
-            with system.plan.only(self._of_terms):
+            with system.assembler.only(self._of_terms):
                 of_terms = self.rows.response(_place_size(system), product)
             noise = np.where(self._of_place, seen, np.maximum(noise, of_terms))
         if self._sums.any():  # random signs would cancel there: a dilation changes all of them
@@ -128,14 +128,14 @@ class Convergence(Stopping):
         return np.maximum(noise, self.rows.of(self._rounding())[0])
 
     def _product(self, change: Array, answer: Array) -> None:
-        self.system.plan.product(self.system.state, change, answer)
+        self.system.assembler.product(self.system.state, change, answer)
 
     def _rounding(self) -> Array:
         """Return the round-off (rows) of the laws of bodies, once in a solution (collective)."""
         if self._rounded is None:
-            system, plan = self.system, self.system.plan
-            with plan.only(self._strain):
-                self._rounded = self.rows.rounding(system.state, plan.residual, self._product)
+            system, assembler = self.system, self.system.assembler
+            with assembler.only(self._strain):
+                self._rounded = self.rows.rounding(system.state, assembler.residual, self._product)
         return self._rounded
 
     def _resting(self, norms: Array) -> tuple[Array, Mask]:
@@ -146,10 +146,10 @@ class Convergence(Stopping):
         rows, none = self.rows, np.zeros(self.rows.count)
         if self._stiffness is None:
             answer = np.zeros_like(self.system.state)
-            with self.system.plan.only(self._strain):
+            with self.system.assembler.only(self._strain):
                 self._product(self.system.reference, answer)
-            own, held = rows.of(self.system.numbering.to_rows(answer), held=answer)
-            self._stiffness = rows.total(np.maximum(own, held))
+            own, prescribed = rows.of(self.system.numbering.to_rows(answer), prescribed=answer)
+            self._stiffness = rows.total(np.maximum(own, prescribed))
         size = rows.total(norms)
         if not ((size > 0.0) & (size <= REST_RATIO * self._stiffness)).any():
             return none, np.zeros(rows.parts, dtype=bool)
@@ -173,7 +173,7 @@ class Convergence(Stopping):
         reasons = PETSc.SNES.ConvergedReason
         self.tested = True
         step = x - self._before
-        n, self._support = self.rows.of(f, held=local)
+        n, self._support = self.rows.of(f, prescribed=local)
         self._norms[:], self._before = n, x.copy()
         if not np.isfinite(n).all():
             return NOT_FINITE
@@ -236,7 +236,7 @@ class Convergence(Stopping):
         """
         if (self._norms > noise)[~constraints.classes].any():
             return False
-        self.system.plan.tangent(self.system.state, np.zeros_like(local), constraints.matrix)
+        self.system.assembler.tangent(self.system.state, np.zeros_like(local), constraints.matrix)
         self._violations = self._violated(constraints, f, rtol)
         return bool((self._violations <= rtol).all())
 
@@ -252,7 +252,7 @@ class Convergence(Stopping):
         system, product = self.system, self._product
         noise = self.rows.noise(np.abs(system.state), product)
         if self._placed:
-            with system.plan.only(self._of_terms):
+            with system.assembler.only(self._of_terms):
                 noise += self.rows.noise(_place_size(system), product)
         return noise + self._rounding()
 
@@ -269,7 +269,7 @@ class Convergence(Stopping):
 
         `f`, `local` as in `test`; `first`: residual (rows) at the beginning of the step.
         """
-        n, begun, self._support = self.rows.of(f, first, held=local)
+        n, begun, self._support = self.rows.of(f, first, prescribed=local)
         self._norms[:], self._first, self._largest = n, begun, begun
         self._violations = None
         return float(self.shares().max(initial=0.0))

@@ -93,9 +93,9 @@ class Crossings:
             return Passage(b)
         self.arc.floor, self._start = self.arc.scale, a.value
         try:
-            whole = Stretch(self.arc, a, b)
-            self._moved = whole.displacement()
-            return self._search(whole, whole.length, doubtful)
+            full = Stretch(self.arc, a, b)
+            self._moved = full.displacement()
+            return self._search(full, full.length, doubtful)
         finally:
             self.arc.floor = 0.0 * self.arc.scale
 
@@ -108,7 +108,7 @@ class Crossings:
             b.negative = b.negative if number is None else number
         return self.excess(a, b) > 0
 
-    def _search(self, stretch: Stretch, whole: float, doubtful: bool) -> Passage:
+    def _search(self, stretch: Stretch, full: float, doubtful: bool) -> Passage:
         (_, a), (_, b) = stretch.ends
         number, turn = self.excess(a, b), self.arc.product(a.way, b.way)
         if not number and (turn > DOUBTFUL_TURN_COSINE or not doubtful):
@@ -117,27 +117,27 @@ class Crossings:
             return Passage(b)
         if turn < MAX_TURN_COSINE:
             return Passage(a, gap=stretch.length)
-        if stretch.length <= self._fine(a, b, whole):
+        if stretch.length <= self._fine(a, b, full):
             return Passage(b, [Crossing(a, b, number)] if number else [])
         middle = self._middle(stretch)
         if middle is None:
             return Passage(a, gap=stretch.length)
-        found = self._search(stretch.part(a, middle), whole, doubtful)
-        if found.gap is None:
-            rest = self._search(stretch.part(middle, b), whole, doubtful)
-            crossings = self._joined(found.crossings + rest.crossings, whole)
-            found = Passage(rest.last, crossings, rest.gap)
-        return found
+        passage = self._search(stretch.part(a, middle), full, doubtful)
+        if passage.gap is None:
+            rest = self._search(stretch.part(middle, b), full, doubtful)
+            crossings = self._joined(passage.crossings + rest.crossings, full)
+            passage = Passage(rest.last, crossings, rest.gap)
+        return passage
 
     @staticmethod
-    def _fine(a: PathPoint, b: PathPoint, whole: float) -> float:
+    def _fine(a: PathPoint, b: PathPoint, full: float) -> float:
         """Return how near to each other bifurcations between two points are one."""
         return max(
-            BIFURCATION_TOLERANCE * min(whole, max(abs(a.value), abs(b.value))),
-            STEP_TOLERANCE * whole,
+            BIFURCATION_TOLERANCE * min(full, max(abs(a.value), abs(b.value))),
+            STEP_TOLERANCE * full,
         )
 
-    def _joined(self, crossings: list[Crossing], whole: float) -> list[Crossing]:
+    def _joined(self, crossings: list[Crossing], full: float) -> list[Crossing]:
         """Let neighbouring crossings be one, at the point between them.
 
         Eigenvalues are zero there, and round-off decides which of them count as negative.
@@ -147,7 +147,7 @@ class Crossings:
             last = joined[-1] if joined else None
             if last and last.behind is crossing.before:
                 a, b = last.before, crossing.behind
-                if b.arc - a.arc <= 2.0 * self._fine(a, b, whole):
+                if b.arc - a.arc <= 2.0 * self._fine(a, b, full):
                     joined.pop()
                     middle = replace(crossing.before, negative=a.negative)
                     crossing = Crossing(middle, b, self.excess(a, b))
@@ -171,12 +171,12 @@ class Crossings:
                 if at is None:
                     continue
                 off = arc.norm(Direction(at.rows - rows, at.value - value))
-                found = arc.tangent(way)
+                tangent = arc.tangent(way)
                 if off > OFF_PATH_RATIO * stretch.length or (
-                    found and arc.product(found, way) < MAX_TURN_COSINE
+                    tangent and arc.product(tangent, way) < MAX_TURN_COSINE
                 ):
                     continue
-                way = found or way
+                way = tangent or way
             number = arc.negative()
             if number is not None or arc.stability.how == "none":
                 return PathPoint(at, base.arc + stretch.distance(at), way, number)

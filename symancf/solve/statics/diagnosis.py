@@ -74,12 +74,12 @@ def _weakest(system: DiscreteSystem, matrix: PETSc.Mat) -> PETSc.Vec | None:
         pc.setType("lu")
         try:
             pc.setFactorSolverType("mumps")
-            found = all(_iterate(ksp, b, x) for _ in range(3))
+            converges = all(_iterate(ksp, b, x) for _ in range(3))
         except PETSc.Error:
-            found = False
+            converges = False
         for thing in (ksp, x, *([shifted] if shift else [])):
             thing.destroy()
-        if found:
+        if converges:
             return b
         b.destroy()
     return None
@@ -134,10 +134,10 @@ def warn_unproved(
         fixed = system.numbering.fixed_by >= 0
         start, f = np.where(fixed, system.state, before), np.zeros_like(before)
         with together(system.comm):
-            system.plan.residual(start, f)
+            system.assembler.residual(start, f)
         first = system.numbering.to_rows(f)
         with together(system.comm):
-            system.plan.residual(system.state, f)
+            system.assembler.residual(system.state, f)
         share = test.share_without_test(system.numbering.to_rows(f), f, first)
         why = f"snes_type {snes.getType()}, or snes_convergence_test"
     if share > max(100.0 * rtol, 1e-5):

@@ -66,18 +66,18 @@ class StaticEquations(VectorEquations):
 
     def evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at x, which `attempt` may know; return the bad points (collective)."""
-        tried, self._evaluation = self._evaluation, None
-        if tried is not None:
-            same = np.array_equal(tried[0], x.getArray(readonly=True))
+        cached, self._evaluation = self._evaluation, None
+        if cached is not None:
+            same = np.array_equal(cached[0], x.getArray(readonly=True))
             if all(self.comm.allgather(same)):
                 self.vectors.to_local(x, self.system.state)
-                F.setArray(tried[1])
-                self.local_f[:] = tried[2]
+                F.setArray(cached[1])
+                self.local_f[:] = cached[2]
                 return 0
         start, bad = clock.process_time(), 0
         try:
             self.vectors.to_local(x, self.system.state)
-            bad = self.system.plan.residual(self.system.state, self.local_f)
+            bad = self.system.assembler.residual(self.system.state, self.local_f)
             self.vectors.to_global(self.local_f, F)
             if self.fade:
                 F.axpy(-self.fade, self.imbalance)

@@ -49,7 +49,7 @@ from .starts import LoadChange, Path, parabola, starts
 
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
-    from ...assembly.piece import Piece
+    from ...assembly.form import Form
     from ...output.history import History
 
 Monitor = Callable[[Step], None]
@@ -142,7 +142,7 @@ class EquilibriumSolver:
         They are those of the present prescribed values; the state stays.
         """
         system, numbering = self.system, self.numbering
-        before, held = system.state.copy(), numbering.fixed_by >= 0
+        before, fixed = system.state.copy(), numbering.fixed_by >= 0
         collect(system.comm)  # what is left of earlier problems
         system.prescribe(system.time)
         system.register(self)
@@ -167,7 +167,7 @@ class EquilibriumSolver:
         if self.check_held:
             require_pressed(system)
             self.check_held = False
-        system.state[held] = before[held]
+        system.state[fixed] = before[fixed]
         self.ready = True
 
     def _make_solver(self) -> None:
@@ -187,23 +187,23 @@ class EquilibriumSolver:
             self.progress,
         )
         self.snes: PETSc.SNES = equations.snes
-        for function, arguments, named in watching or ():
-            self.snes.setMonitor(function, arguments, named)
+        for function, arguments, keywords in watching or ():
+            self.snes.setMonitor(function, arguments, keywords)
         configure(self.snes, system, self.options)
         equations.configured(self.options)
         ksp = self.snes.getKSP()
-        given = system, ksp, self.vectors, self.history.seconds, self.options
+        arguments_of_solver = system, ksp, self.vectors, self.history.seconds, self.options
         self.krylov = None
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
-            self.krylov = KrylovSolver(*given, self.convergence.rows, self._switched)
-        self.linear: LinearSolver = self.krylov or LinearSolver(*given)
+            self.krylov = KrylovSolver(*arguments_of_solver, self.convergence.rows, self._switched)
+        self.linear: LinearSolver = self.krylov or LinearSolver(*arguments_of_solver)
         equations.linear = self.linear
         scratch = equations.x.duplicate(), equations.x.duplicate()
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
         self.uses = wanted(self.options) if self.options.choice("aids") else AIDS
         self._make_aids(self.uses, scratch)
-        made = [row.make(equations) for row in self.uses.values() if row.make is not None]
-        equations.aids = [*equations.aids, *made]
+        aids = [row.make(equations) for row in self.uses.values() if row.make is not None]
+        equations.aids = [*equations.aids, *aids]
         self._operate()
 
     def _make_aids(self, uses: Mapping[str, AidRow], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
@@ -264,7 +264,7 @@ class EquilibriumSolver:
         """Return none: a step begins with the state alone."""
         return []
 
-    def relisted(self, changed: Sequence[Piece], rebuilt: bool) -> None:
+    def relisted(self, changed: Sequence[Form], rebuilt: bool) -> None:
         """Take up a tangent of another pattern (collective)."""
         if not (rebuilt and self.ready):
             return
@@ -298,7 +298,7 @@ class EquilibriumSolver:
     def _assemble(self) -> None:
         """Assemble the tangent of the present state (collective)."""
         system, f = self.system, np.zeros_like(self.system.state)
-        self.guarded(lambda: system.plan.tangent(system.state, f, system.matrix))
+        self.guarded(lambda: system.assembler.tangent(system.state, f, system.matrix))
 
     def guarded(self, call: Callable[[], int]) -> int:
         """Call on every rank; raise the first error on all of them."""
@@ -326,7 +326,7 @@ class EquilibriumSolver:
         fade : the part of the imbalance there that is left out at the end.
         path, tangents : see `LoadChange`.
         """
-        system, equations, found = self.system, self.equations, Attempt()
+        system, equations, attempt = self.system, self.equations, Attempt()
         equations.begin()
         equations.fade = fade
         begun = clock.process_time()
@@ -336,46 +336,46 @@ class EquilibriumSolver:
             system.revise(time)
         self.leave_out(time)
         if not self.numbering.size:  # nothing is free
-            return self._without_unknowns(time), found
+            return self._without_unknowns(time), attempt
         at = 1.0 - fade if start == time else time
         change = LoadChange(start, time, before, path, at, tangents)
         try:
             for predictor in self.starts:
                 iterations = predictor(self, change)
                 if iterations is not None:
-                    found.linear, found.guessed = iterations, predictor is parabola
+                    attempt.linear, attempt.guessed = iterations, predictor is parabola
                     break
             if system.changing or system.reviews:
-                self._solve_reviewed(found, time, before)
+                self._solve_reviewed(attempt, time, before)
             else:
-                self._solve(found, before)
+                self._solve(attempt, before)
         except PETSc.Error as error:
             self.ready = False  # what PETSc leaves behind is not to be trusted
             self.linear.forget()
             for thrown in (equations.error, self.linear.error):
                 share_error(system.comm, thrown)
-            said = complaint(error)
-            raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {said}") from error
+            text = complaint(error)
+            raise SymancfError(f"PETSc failed at pseudo-time {time:g}: {text}") from error
         finally:
             spent = clock.process_time() - begun - (self.history.seconds["assembly"] - assembly)
             self.history.seconds["solve"] += spent
-        if found.reason <= 0 or found.review.verdict > Verdict.LONG:
+        if attempt.reason <= 0 or attempt.review.verdict > Verdict.LONG:
             system.state[:] = before
-            return self._unsolved(found, time), found
+            return self._unsolved(attempt, time), attempt
         if not self.convergence.tested or self.convergence.by_tolerance:
             warn_unproved(system, self.convergence, self.snes, time, before)
         self.convergence.tell(f"at pseudo-time {time:g}")
-        return Step(time, found.iterations, found.linear, self.convergence.norms), found
+        return Step(time, attempt.iterations, attempt.linear, self.convergence.norms), attempt
 
-    def _unsolved(self, found: Attempt, time: float) -> ConvergenceError:
+    def _unsolved(self, attempt: Attempt, time: float) -> ConvergenceError:
         """Return the error of a step that was not solved, or whose solution a term refuses."""
-        refused = found.refused_by
-        name, text = ("REVIEW", str(found.review)) if refused else reason_name(self.snes)
-        self.history.wasted += found.iterations
+        refused = attempt.refused_by
+        name, text = ("REVIEW", str(attempt.review)) if refused else reason_name(self.snes)
+        self.history.wasted += attempt.iterations
         self.linear.forget()
-        return self._failure(time, name, text, found.iterations, refused)
+        return self._failure(time, name, text, attempt.iterations, refused)
 
-    def _solve_reviewed(self, found: Attempt, time: float, before: Array) -> None:
+    def _solve_reviewed(self, attempt: Attempt, time: float, before: Array) -> None:
         """Solve, and go on where the solution changes lists of entities or numbers (collective).
 
         Where terms judge solutions the first ones are `LOOSE_ACCURACY`, those before them, in which
@@ -391,14 +391,14 @@ class EquilibriumSolver:
                 present = ROUGH_ACCURACY if rough else accuracy
                 test.going_on, test.loose = k > 0, present.correction
                 self.snes.setTolerances(rtol=max(rtol, present.residual))
-                self._solve(found, before if k == 0 else None)
-                if found.reason <= 0:
-                    found.review = Review(Verdict.STANDS)
+                self._solve(attempt, before if k == 0 else None)
+                if attempt.reason <= 0:
+                    attempt.review = Review(Verdict.STANDS)
                     break
-                found.review = system.review(time, rough=rough)
-                if found.review.verdict is Verdict.AGAIN:
+                attempt.review = system.review(time, rough=rough)
+                if attempt.review.verdict is Verdict.AGAIN:
                     self.leave_out(time)
-                elif accuracy is FULL_ACCURACY or found.review.verdict is Verdict.CUT:
+                elif accuracy is FULL_ACCURACY or attempt.review.verdict is Verdict.CUT:
                     break
                 elif not rough:
                     accuracy, test.accepted = FULL_ACCURACY, accepted
@@ -408,7 +408,7 @@ class EquilibriumSolver:
             if normals is not None:
                 normals.release()
 
-    def _solve(self, found: Attempt, before: Array | None) -> None:
+    def _solve(self, attempt: Attempt, before: Array | None) -> None:
         """Make iterations from the present state, which may change (collective).
 
         They begin again where a direct solver has taken over after steps that led astray.
@@ -424,19 +424,19 @@ class EquilibriumSolver:
             if self.predicted is not None:
                 self.predicted.begin(before)
             solution = equations.find()
-            found.reason = solution.reason
-            found.iterations += solution.iterations
-            found.linear += equations.linear_iterations
+            attempt.reason = solution.reason
+            attempt.iterations += solution.iterations
+            attempt.linear += equations.linear_iterations
             if krylov is None:
                 break
-            found.linear += krylov.again
-            if krylov.mended and found.reason > 0:  # by a search of PETSc's
-                found.reason = REASONS.DIVERGED_LINEAR_SOLVE
-                self.snes.setConvergedReason(found.reason)
+            attempt.linear += krylov.again
+            if krylov.mended and attempt.reason > 0:  # by a search of PETSc's
+                attempt.reason = REASONS.DIVERGED_LINEAR_SOLVE
+                self.snes.setConvergedReason(attempt.reason)
             if start is None or not krylov.afresh:
                 break
             start.copy(equations.x)
-        found.hardest = max(found.hardest, solution.iterations)
+        attempt.hardest = max(attempt.hardest, solution.iterations)
         self.vectors.to_local(equations.x, self.system.state)
 
     def leave_out(self, time: float) -> None:
@@ -449,8 +449,8 @@ class EquilibriumSolver:
 
     def _without_unknowns(self, time: float) -> ConvergenceError | Step:
         """Step of a system all of whose coordinates are prescribed."""
-        plan, state, equations = self.system.plan, self.system.state, self.equations
-        if not self.guarded(lambda: plan.residual(state, equations.local_f)):
+        assembler, state, equations = self.system.assembler, self.system.state, self.equations
+        if not self.guarded(lambda: assembler.residual(state, equations.local_f)):
             return Step(time, 0, 0, {})
         equations.outside = state.copy()
         return self._failure(time, "DIVERGED_FUNCTION_DOMAIN", "all coordinates are prescribed", 0)
@@ -467,7 +467,7 @@ class EquilibriumSolver:
         self, time: float, reason: str, text: str, iteration: int, terms: Sequence[str] = ()
     ) -> ConvergenceError:
         text = f"no equilibrium at pseudo-time {time:g}: {text} after {iteration} iterations"
-        text += self.linear.residual.told
+        text += self.linear.residual.reason
         return ConvergenceError(
             text,
             reason=reason,
@@ -484,7 +484,7 @@ class EquilibriumSolver:
         self.system.prescribe(time)
         jumped = "jumps" in self.uses and self.sudden.measure(state)
         f, imbalance = np.zeros_like(state), self.equations.imbalance
-        self.guarded(lambda: self.system.plan.residual(state, f))
+        self.guarded(lambda: self.system.assembler.residual(state, f))
         self.vectors.to_global(f, imbalance)
         (norms,) = self.convergence.rows.of(imbalance.getArray(readonly=True))
         small = bool(len(norms)) and bool(self.convergence.settled(norms).all())

@@ -24,7 +24,7 @@ def explained_path(
     system, state = solver.system, solver.system.state.copy()
 
     def tangent() -> Undetermined | None:
-        solver.guarded(lambda: system.plan.tangent(state, np.zeros_like(state), system.matrix))
+        solver.guarded(lambda: system.assembler.tangent(state, np.zeros_like(state), system.matrix))
         return undetermined(system)
 
     failure = Failure(
@@ -90,7 +90,7 @@ def explained(
     def tangent() -> Undetermined | None:
         system.prescribe(now)
         system.state[:] = last
-        solver.guarded(lambda: system.plan.tangent(last, np.zeros_like(last), system.matrix))
+        solver.guarded(lambda: system.assembler.tangent(last, np.zeros_like(last), system.matrix))
         return undetermined(system)
 
     def path() -> EndOfPath:

@@ -70,7 +70,7 @@ class Tangent(Shell):
     ) -> None:
         self.border: tuple[Array, Array] | None = None
         self.entries: PETSc.Mat | None = None
-        self._plan = plan = system.plan
+        self._assembler = assembler = system.assembler
         self.state, self._linear = system.state.copy(), Linearized()
         state, linear, (v, f, ours) = self.state, self._linear, scratch
         handle = ctypes.c_void_p(ours.handle)
@@ -89,7 +89,7 @@ class Tangent(Shell):
                 functions.MatMult(ctypes.c_void_p(self.entries.handle), source, handle)
             else:
                 vectors.to_local(ours, v)
-                plan.product(state, v, f, linear)
+                assembler.product(state, v, f, linear)
                 vectors.to_global(f, ours)
             if self.border is not None:
                 ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
@@ -101,7 +101,7 @@ class Tangent(Shell):
         """Take another state; return the number of bad points."""
         self.state[:], self.border, self.entries = state, None, None
         self.mat.stateIncrease()
-        return self._plan.linearize(self.state, self._linear)
+        return self._assembler.linearize(self.state, self._linear)
 
     def hold(self, entries: PETSc.Mat) -> None:
         """Multiply with the entries of the tangent from now on."""
@@ -143,8 +143,8 @@ class KrylovSolver(LinearSolver):
         self.renewals = 0
         self._fewest, self._beyond, self._age = 0.0, 0.0, 0
         self._rtol = min(ksp.getTolerances()[0], 0.1)
-        given = options.choice("ksp_rtol") is not None
-        self._forcing = Forcing(rows.parts, self._rtol if given else None)
+        has_tolerance = options.choice("ksp_rtol") is not None
+        self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
         both = (np.zeros_like(system.state), self._scratch, vectors.new())
         self._present = Tangent(system, vectors, both)
         self._preconditioner = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
@@ -343,8 +343,8 @@ class KrylovSolver(LinearSolver):
 
     def _used(self) -> float:
         """Return the iterations of the last solve, as if to the relative tolerance of all."""
-        asked = min(float(self.ksp.getTolerances()[0]), 0.5)
-        return int(self.ksp.getIterationNumber()) * math.log(self._rtol) / math.log(asked)
+        tolerance = min(float(self.ksp.getTolerances()[0]), 0.5)
+        return int(self.ksp.getIterationNumber()) * math.log(self._rtol) / math.log(tolerance)
 
     def _failed(self) -> bool:
         """Tell whether the last solve failed by its preconditioner, or there was none."""

@@ -69,7 +69,7 @@ class LinearSolver:
         """Write the tangent at `state` to the matrix; return the number of bad points."""
         start = time.process_time()
         with together(self.system.comm):
-            bad = self.system.plan.tangent(state, self._scratch, self.system.matrix)
+            bad = self.system.assembler.tangent(state, self._scratch, self.system.matrix)
         self.seconds["assembly"] += time.process_time() - start
         return bad
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class LoadJumps:
-    """Jumps, since the last equilibrium, of prescribed coordinates, parameters, `Piece.growing`.
+    """Jumps, since the last equilibrium, of prescribed coordinates, parameters, `Form.growing`.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class LoadJumps:
     """
 
     def __init__(self, system: DiscreteSystem) -> None:
-        self._system, self._plan = system, system.plan
-        turning = system.plan.growing()
-        self._places = np.union1d(turning, system.plan.of_parameters())
+        self._system, self._assembler = system, system.assembler
+        turning = system.assembler.growing()
+        self._places = np.union1d(turning, system.assembler.of_parameters())
         self.turning, self.some = len(turning) > 0, len(self._places) > 0
         self._turns = np.isin(self._places, turning)  # from zero; others: see `settle`
         self.settled: Array = np.where(self._turns, 0.0, np.nan)
@@ -56,28 +56,28 @@ class LoadJumps:
         `state` is that of the equilibrium. Returns whether they differ. (Collective.)
         """
         system = self._system
-        held = system.numbering.fixed_by >= 0
-        change = self._plan.values[self._places] - self.settled
+        fixed = system.numbering.fixed_by >= 0
+        change = self._assembler.values[self._places] - self.settled
         self._jump[:] = np.where(np.isnan(change), 0.0, change)
-        moved = np.where(held, system.state - state, 0.0)
+        moved = np.where(fixed, system.state - state, 0.0)
         # also a function of time may be rounded differently from rank to rank
-        found = reduced(system.comm, np.array([moved.any(), self._jump.any()]), MPI.LOR)
-        self._moved = moved if found[0] else np.zeros(0)
-        self.jumped = bool(found.any())
+        jumps = reduced(system.comm, np.array([moved.any(), self._jump.any()]), MPI.LOR)
+        self._moved = moved if jumps[0] else np.zeros(0)
+        self.jumped = bool(jumps.any())
         self.leave_out(1.0)
         return self.jumped
 
     def leave_out(self, part: float) -> None:
         """Take a part of the jumps from what `DiscreteSystem.prescribe` has just written."""
         if self._jump.any():
-            self._plan.values[self._places] -= part * self._jump
-            self._plan.write()
+            self._assembler.values[self._places] -= part * self._jump
+            self._assembler.write()
         if len(self._moved):
             self._system.state -= part * self._moved
 
     def settle(self) -> None:
         """Note the present values: this is the equilibrium at the end of a step."""
-        self.settled = self._plan.values[self._places]
+        self.settled = self._assembler.values[self._places]
         self.reach()
 
     def recall(self, settled: Sequence[float]) -> None:
@@ -87,12 +87,12 @@ class LoadJumps:
 
     def reach(self) -> None:
         """Note the present values: this is an equilibrium on the way."""
-        self._reached = self._plan.values[self._places]
+        self._reached = self._assembler.values[self._places]
 
     @property
     def grown(self) -> bool:
         """Whether turning loads are larger than at the last equilibrium (collective)."""
-        present = self._plan.values[self._places]
+        present = self._assembler.values[self._places]
         larger = bool((self._turns & (np.abs(present) > np.abs(self._reached))).any())
         return len(present) > 0 and bool(self._system.comm.allreduce(larger, MPI.LOR))
 
@@ -102,12 +102,12 @@ class LoadJumps:
 
         `smaller`: only where they were smaller.
         """
-        present = self._plan.values[self._places]
+        present = self._assembler.values[self._places]
         chosen = self._turns & ((np.abs(self._reached) < np.abs(present)) | (not smaller))
-        self._plan.values[self._places] = np.where(chosen, self._reached, present)
-        self._plan.write()
+        self._assembler.values[self._places] = np.where(chosen, self._reached, present)
+        self._assembler.write()
         try:
             yield
         finally:
-            self._plan.values[self._places] = present
-            self._plan.write()
+            self._assembler.values[self._places] = present
+            self._assembler.write()

@@ -181,7 +181,7 @@ class StaticProblem(OneProcess, Displayable):
     def _rest(self, restarts: Restarts | None, steps: LoadSteps) -> None:
         """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
         if restarts is not None:
-            rests = steps.done or restarts.left(len(self.history.steps)) == restarts.every
+            rests = steps.done or restarts.until_next(len(self.history.steps)) == restarts.every
             method = steps.memory | {"solver": self.solver.memory}
             restarts.ended(state := replace(self._system.snapshot(), method=method))
             restarts.step(steps.done, rests, lambda: state)
@@ -260,12 +260,14 @@ class StaticProblem(OneProcess, Displayable):
         to, step, smallest, ends = step_ends(self._system, to, step, smallest, stops)
         restarts = None
         if checkpoint is not None:
-            asked: dict[str, Any] = {"to": to, "step": step, "smallest": smallest}
-            asked |= {"jump": bool(jump), "stops": list(ends)}
-            held = self.solver.interruption
-            restarts = Restarts(checkpoint, self._system, self.history, "solve", asked, 1, held)
-        rests, held = restarts or nullcontext(), self.solver.interruption
-        with rests, held, self._options, self.solver.progress, STAGES["statics"]:
+            arguments_of_call: dict[str, Any] = {"to": to, "step": step, "smallest": smallest}
+            arguments_of_call |= {"jump": bool(jump), "stops": list(ends)}
+            interruption = self.solver.interruption
+            restarts = Restarts(
+                checkpoint, self._system, self.history, "solve", arguments_of_call, 1, interruption
+            )
+        rests, interruption = restarts or nullcontext(), self.solver.interruption
+        with rests, interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
             self.solver.progress.way = now, to
             if self._system.redundant.some:
@@ -287,7 +289,7 @@ class StaticProblem(OneProcess, Displayable):
                 if restarts is not None:
                     restarts.stop()
                 raise
-            if not self._options.told:
+            if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
         return self.history
 
@@ -340,7 +342,7 @@ class StaticProblem(OneProcess, Displayable):
         with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin(steps=False)
             if arguments.among(parameter, ("time",)) and any(
-                piece.timed for piece in self._system.pieces
+                form.timed for form in self._system.forms
             ):
                 raise ParameterError(
                     "follow('time'): places travel in time here, and a path changes the time "
@@ -359,7 +361,7 @@ class StaticProblem(OneProcess, Displayable):
                 path.follow(to, step, steps, until, direction, largest, smallest)
             except ConvergenceError as error:
                 raise explained_path(self.solver, error, path.arc.name, to) from error.__cause__
-            if not self._options.told:
+            if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
         return self.history
 

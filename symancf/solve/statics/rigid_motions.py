@@ -131,29 +131,29 @@ def require_supported(system: DiscreteSystem) -> None:
     ------
     ConstraintError : names the bodies and the motions.
     """
-    told = find_free(system)
-    if not told:
+    motions = find_free(system)
+    if not motions:
         return
-    free = "a rigid-body mode is" if len(told) == 1 else "rigid-body modes are"
+    free = "a rigid-body mode is" if len(motions) == 1 else "rigid-body modes are"
     touching = ""
-    if any(piece.kinked for piece in system.pieces):
+    if any(form.kinked for form in system.forms):
         touching = (
             ", or let bodies touch: contact supports what it presses already, as with an overlap "
             "and initial='press'"
         )
     raise ConstraintError(
-        f"{free} unconstrained ({_sentence(told)}). Fix coordinates with sa.fix or add a "
+        f"{free} unconstrained ({_sentence(motions)}). Fix coordinates with sa.fix or add a "
         f"joint{touching}; StaticProblem(..., check_held=False) solves all the same",
-        names=sorted({name for names, _ in told for name in names}),
+        names=sorted({name for names, _ in motions for name in names}),
         asked="rigid motion",
-        given=[motion for _, motion in told],
+        given=[motion for _, motion in motions],
     )
 
 
 def require_pressed(system: DiscreteSystem) -> None:
     """Raise where an even pressure in incompressible bodies, one or all, moves nothing."""
-    found = [(b, system.binding(b).pressures) for b in system.bodies]
-    closed = [(b, own) for b, own in found if own is not None and own.pressure.incompressible]
+    pressures = [(b, system.binding(b).pressures) for b in system.bodies]
+    closed = [(b, own) for b, own in pressures if own is not None and own.pressure.incompressible]
     numbering = system.numbering
     moves = np.flatnonzero(
         numbering.those("position") & (numbering.vertex_of < numbering.owned_vertices)
@@ -163,7 +163,7 @@ def require_pressed(system: DiscreteSystem) -> None:
         for _, own in some:
             even[own.level(system)] = own.area(system)
         with together(system.comm):
-            system.plan.product(system.state, even, force)
+            system.assembler.product(system.state, even, force)
         free = numbering.fixed_by[moves] < 0
         both = [np.abs(force[at]).max(initial=0.0) for at in (moves[free], moves)]
         felt, largest = np.max(system.comm.allgather(both), axis=0)
@@ -181,12 +181,12 @@ def require_pressed(system: DiscreteSystem) -> None:
 
 def free_motions(system: DiscreteSystem) -> tuple[str, list[str]]:
     """Describe the rigid motions that nothing holds, "": none; and name the bodies (collective)."""
-    told = find_free(system)
-    return _sentence(told), sorted({name for names, _ in told for name in names})
+    motions = find_free(system)
+    return _sentence(motions), sorted({name for names, _ in motions for name in names})
 
 
-def _sentence(told: list[tuple[list[str], str]]) -> str:
-    return "; ".join(f"{_listed(names)}: {motion}" for names, motion in told)
+def _sentence(motions: list[tuple[list[str], str]]) -> str:
+    return "; ".join(f"{_listed(names)}: {motion}" for names, motion in motions)
 
 
 def find_free(system: DiscreteSystem) -> list[tuple[list[str], str]]:
@@ -226,7 +226,7 @@ def find_free(system: DiscreteSystem) -> list[tuple[list[str], str]]:
     A = np.zeros_like(V)
     moved = np.ascontiguousarray(V + _followers(system, csr_array(V.T)).toarray().T)
     for v, answer in zip(moved, A, strict=True):
-        system.plan.product(system.state, v, answer)
+        system.assembler.product(system.state, v, answer)
     fixed = numbering.fixed_by >= 0
     V /= size
     A /= strength
@@ -263,8 +263,8 @@ def supported(system: DiscreteSystem) -> bool:
     least = np.inf
     for body, (at, v) in zip(bodies, motions, strict=True):
         own = fixed[at] & (shared[at] == 1)
-        held = _factor(system, (v[:, own] / numbering.natural(body.reach, at[own])).T)
-        values = np.linalg.svd(held, compute_uv=False)
+        blocks = _factor(system, (v[:, own] / numbering.natural(body.reach, at[own])).T)
+        values = np.linalg.svd(blocks, compute_uv=False)
         least = min(least, float(values.min()) if len(values) == 6 else 0.0)
     number = float(system.sum(np.array([float(len(fixed))]))[0])
     return bool(least > SUPPORT_TOLERANCE * number**0.5)
@@ -303,31 +303,31 @@ def _of_many(
     squares = system.sum(np.bincount(V.indices, np.square(V.data), all_columns).astype(float))
     length = np.sqrt(squares)
     large = length.reshape(count, 6).max(axis=1)
-    kept = np.flatnonzero(length > 1e-9 * np.repeat(large, 6))  # the others move nothing
-    unit = diags_array(1.0 / length[kept])
-    A, V = csr_array(A[:, kept] @ unit), csr_array(V[:, kept] @ unit)
-    owner = kept // 6
+    moving = np.flatnonzero(length > 1e-9 * np.repeat(large, 6))  # the others move nothing
+    unit = diags_array(1.0 / length[moving])
+    A, V = csr_array(A[:, moving] @ unit), csr_array(V[:, moving] @ unit)
+    owner = moving // 6
     every = system.comm.allgather(rows_by_groups(A, owner))
     widths = np.bincount(owner, minlength=count)
     elimination = Elimination(
         widths, [part for rank in every for part in rank], FREE_MOTION_TOLERANCE
     )
-    found, total = elimination.null_vectors(MAX_DESCRIBED), elimination.count
-    told = []
-    for columns, values in found:
-        flat = np.zeros(len(kept))
+    vectors, total = elimination.null_vectors(MAX_DESCRIBED), elimination.count
+    texts = []
+    for columns, values in vectors:
+        flat = np.zeros(len(moving))
         flat[columns] = values
         moved = float(system.sum(np.array([np.square(V @ flat).sum()]))[0])
         if moved <= 1e-18 * float(flat @ flat):
             total -= 1  # bodies of the same coordinates against each other
             continue
         motion = np.zeros(all_columns)
-        motion[kept] = flat / length[kept]
-        told.append(_describe(bodies, motion))
-    if total > len(told) and told:
-        names, text = told[-1]
-        told[-1] = names, f"{text}; and {total - len(told)} more modes"
-    return told
+        motion[moving] = flat / length[moving]
+        texts.append(_describe(bodies, motion))
+    if total > len(texts) and texts:
+        names, text = texts[-1]
+        texts[-1] = names, f"{text}; and {total - len(texts)} more modes"
+    return texts
 
 
 def _followers(system: DiscreteSystem, V: csr_array) -> csr_array:
@@ -350,23 +350,23 @@ def _followers(system: DiscreteSystem, V: csr_array) -> csr_array:
     tangent = _tangent(system)[at]
 
     def of_all(rows: csr_array, columns: Ints) -> csr_array:
-        held = coo_array(rows)
-        mine = np.stack([place[held.row], columns[held.col], held.data])
+        matrix = coo_array(rows)
+        mine = np.stack([place[matrix.row], columns[matrix.col], matrix.data])
         r, c, values = np.concatenate(system.comm.allgather(mine), axis=1)
         shape = (count, max(count, V.shape[1]))
         return csr_array(coo_array((values, (r.astype(int), c.astype(int))), shape=shape))
 
     own = of_all(tangent[:, at], place)[:, :count]
-    given = of_all(tangent @ V, np.arange(V.shape[1]))
+    coupling = of_all(tangent @ V, np.arange(V.shape[1]))
     _, label = connected_components(own, directed=False)
     order, parts = np.argsort(label, kind="stable"), list[tuple[Array, Array, Array]]()
     for some in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
-        moving = np.unique(given[some].indices)
+        moving = np.unique(coupling[some].indices)
         if len(moving):
-            left, right = own[some][:, some].toarray(), given[some][:, moving].toarray()
-            found = -np.linalg.lstsq(left, right, rcond=None)[0]
+            own_block, right = own[some][:, some].toarray(), coupling[some][:, moving].toarray()
+            motions = -np.linalg.lstsq(own_block, right, rcond=None)[0]
             row, column = np.meshgrid(some, moving, indexing="ij")
-            parts.append((found.ravel(), row.ravel(), column.ravel()))
+            parts.append((motions.ravel(), row.ravel(), column.ravel()))
     if not parts:
         return csr_array(V.shape)
     values, rows, columns = map(np.concatenate, zip(*parts, strict=True))
@@ -382,10 +382,10 @@ def _tangent(system: DiscreteSystem) -> csr_array:
     numbering = system.numbering
     start, columns, values = system.matrix.mat.getValuesCSR()
     order = np.argsort(numbering.columns_of_free)
-    known = numbering.columns_of_free[order]
-    near = np.minimum(np.searchsorted(known, columns), max(0, len(known) - 1))
+    free_columns = numbering.columns_of_free[order]
+    near = np.minimum(np.searchsorted(free_columns, columns), max(0, len(free_columns) - 1))
     row = np.repeat(numbering.coordinate_of_row, np.diff(start))
-    used = (known[near] == columns) & (values != 0.0) & (numbering.fixed_by[row] < 0)
+    used = (free_columns[near] == columns) & (values != 0.0) & (numbering.fixed_by[row] < 0)
     coordinate = numbering.free[order[near[used]]]
     shape = (numbering.coordinates, numbering.coordinates)
     return csr_array((values[used], (row[used], coordinate)), shape=shape)

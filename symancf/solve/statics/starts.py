@@ -186,11 +186,11 @@ Start = Callable[[PredictorSolver, LoadChange], "int | None"]
 
 def starts(solver: PredictorSolver, names: Collection[str]) -> list[Start]:
     """Return those of the predictors that apply to a system, in their order (collective)."""
-    held = bool((solver.numbering.fixed_by >= 0).any())
+    has_supports = bool((solver.numbering.fixed_by >= 0).any())
     applies: list[tuple[str, Start, bool]] = [
         ("parabola", parabola, True),
         ("loads", last_tangent, solver.sudden.turning),
         ("path", path_tangent, bool(solver.branch.kinked.any())),
-        ("supports", with_supports, solver.system.comm.allreduce(held, MPI.LOR)),
+        ("supports", with_supports, solver.system.comm.allreduce(has_supports, MPI.LOR)),
     ]
     return [start for name, start, some in applies if some and name in names]

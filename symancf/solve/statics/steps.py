@@ -53,7 +53,7 @@ class LoadSteps:
     cuts : the history's number of these then.
     fades : whether the start was no equilibrium, and what was out of balance fades away.
     path : equilibria before, see `Change`.
-    tried : the last attempt.
+    last_attempt : the last attempt.
     tangents : whether the next one may begin on the tangent of the path; after a failure both ways
         to begin take turns.
     """
@@ -75,7 +75,7 @@ class LoadSteps:
         self.now = self.goal = self.system.time
         self.fraction = 1.0
         self.done = self.fades = self.records = False
-        self.tried, self.tangents = Attempt(), True
+        self.last_attempt, self.tangents = Attempt(), True
         self._iterations = self._linear = 0
 
     def _begin(self) -> None:
@@ -83,8 +83,8 @@ class LoadSteps:
         solver, to = self.solver, self.ends[-1]
         self.start = now = self.goal
         end = next((t for t in self.ends if abs(to - t) < abs(to - now)), to)
-        whole = abs(end - now) <= self.largest * (1.0 + 1e-9)
-        self.goal = end if whole else now + math.copysign(self.largest, to - now)
+        in_one = abs(end - now) <= self.largest * (1.0 + 1e-9)
+        self.goal = end if in_one else now + math.copysign(self.largest, to - now)
         self.cuts, self.fraction = self.history.cut_backs, 0.0
         self.first = self._before = self.system.state.copy()
         solver.sudden.jumped = False
@@ -108,20 +108,20 @@ class LoadSteps:
             time = self.start + end * (self.goal - self.start)
         self.end, accepted = end, solver.convergence.accepted
         self.system.memory.begin(now)
-        result, tried = solver.advance(
+        result, attempt = solver.advance(
             now, time, self._before, 1.0 - end, self.path, tangents=self.tangents
         )
-        self.tried = tried
+        self.last_attempt = attempt
         self.tangents = not (self.tangents and isinstance(result, ConvergenceError))
         if self.smallest >= 1.0 or self.jump or isinstance(result, ConvergenceError):
             return result
         why = ""
-        hard = tried.hardest > DOUBTFUL_ITERATIONS or self.history.cut_backs > self.cuts
+        hard = attempt.hardest > DOUBTFUL_ITERATIONS or self.history.cut_backs > self.cuts
         if hard and "branches" in solver.uses:
             after = self.system.state.copy()
-            why = solver.branch.break_between(self._before, after, tried.hardest, solver.sudden)
+            why = solver.branch.break_between(self._before, after, attempt.hardest, solver.sudden)
         parts = (
-            tried.review.verdict is Verdict.LONG
+            attempt.review.verdict is Verdict.LONG
             and "parts" in solver.uses
             and end - self.fraction >= 2.0 * max(self.smallest, LONG_STEP)
         )
@@ -135,13 +135,13 @@ class LoadSteps:
         ------
         ConvergenceError : it would be too short.
         """
-        solver, tried = self.solver, self.tried
-        self.history.cut_backs += tried.review.verdict is not Verdict.LONG
+        solver, attempt = self.solver, self.last_attempt
+        self.history.cut_backs += attempt.review.verdict is not Verdict.LONG
         self.part = (self.end - self.fraction) / 2.0
-        hopeless = tried.singular and solver.linear.direct
+        hopeless = attempt.singular and solver.linear.direct
         if self.part < self.smallest or hopeless or "halved" not in solver.uses:
             begun, done, goal = (self.start, self.first), self.fraction, self.goal
-            smallest, refused = self.smallest, tried.refused_by
+            smallest, refused = self.smallest, attempt.refused_by
             raise explained(solver, error, begun, self._before, done, goal, smallest, refused)
         if self.fraction == 0.0:
             self.fades = solver.measure_imbalance(self.start, self.first)
@@ -157,7 +157,7 @@ class LoadSteps:
         self.path = [*self.path[-2:], (at, self._before)]
         self.fraction, self.now = self.end, step.time
         self.records = self.fraction == 1.0 or not self.fades
-        hardest = self.tried.hardest
+        hardest = self.last_attempt.hardest
         if not EASY_ITERATIONS <= hardest <= DOUBTFUL_ITERATIONS:
             ease = math.sqrt(EASY_ITERATIONS / max(1, hardest))
             self.part = min(1.0, self.part * min(2.0, max(0.5, ease)))
@@ -172,10 +172,10 @@ class LoadSteps:
             solver.sudden.settle()
         solver.record(Step(step.time, self._iterations, self._linear, step.norms))
         self._iterations = self._linear = 0
-        whole = self.fraction == 1.0
-        if whole and self.fades:
+        is_end = self.fraction == 1.0
+        if is_end and self.fades:
             self.path = []
-        self.done = whole and self.goal == self.ends[-1]
+        self.done = is_end and self.goal == self.ends[-1]
         if not self.done:
             self._rests(self)
 

@@ -55,8 +55,8 @@ class PathPoint:
     @property
     def unstable(self) -> int | None:
         """Directions in which the equilibrium is unstable; None: not known."""
-        known = [n for n in (self.negative, self.before) if n is not None]
-        return min(known, default=None)
+        directions = [n for n in (self.negative, self.before) if n is not None]
+        return min(directions, default=None)
 
     def turned(self) -> PathPoint:
         """Return the point with the path going back; on both sides of a limit point p falls."""
@@ -134,8 +134,8 @@ class Stretch:
         def lacks(x: float) -> float:
             cubics, derivatives = _hermite(x)
             h, k, l, m = derivatives if value is None else cubics
-            found = h * a.value + k * b.value + l * s.rate + m * t.rate
-            return found if value is None else found - value
+            sum_of_terms = h * a.value + k * b.value + l * s.rate + m * t.rate
+            return sum_of_terms if value is None else sum_of_terms - value
 
         low, high = 0.0, 1.0
         start = a.way.rate if value is None else a.value - value
@@ -184,15 +184,15 @@ class Stretch:
         for attempt in range(40):
             (low, first), (high, last) = self.ends
             share = self.root(None) if attempt % 8 < 6 else 0.5
-            found = self.point(min(max(share, 1e-6), 1.0 - 1e-6))
-            if found is None:
+            limit = self.point(min(max(share, 1e-6), 1.0 - 1e-6))
+            if limit is None:
                 break
-            points.append(found)
-            best = found
+            points.append(limit)
+            best = limit
             rates = abs(first.way.rate) + abs(last.way.rate)
-            if abs(found.way.rate) * (high - low) <= near * rates:
+            if abs(limit.way.rate) * (high - low) <= near * rates:
                 break
-            self.halve(found, first=found.way.rate * first.way.rate > 0.0)
+            self.halve(limit, first=limit.way.rate * first.way.rate > 0.0)
         best = self._highest(best, points, EQUAL_PARAMETERS[0 if direct else 1])
         best.at.iterations = sum(point.at.iterations for point in points[2:])
         best.at.linear = sum(point.at.linear for point in points[2:])
@@ -210,10 +210,10 @@ class Stretch:
             if sign * (top.value - best.value) <= flat * size:
                 break
             best = top
-            found = self._peak(points, top)
-            if found is None:
+            highest = self._peak(points, top)
+            if highest is None:
                 break
-            points.append(found)
+            points.append(highest)
         return best
 
     def _peak(self, points: Sequence[PathPoint], top: PathPoint) -> PathPoint | None:

@@ -14,7 +14,7 @@ from ..substitution import Substitution
 from ..term import PlaceTerm
 
 if TYPE_CHECKING:
-    from ...assembly.piece import Role
+    from ...assembly.form import Role
     from ...places.ends import End
     from ..quantities import Law, PlaceValues
 
@@ -42,8 +42,8 @@ class Potential(PlaceTerm):
     ) -> None:
         super().__init__(function, ends, name, parameters, rates=False)
         self.energy = self._reading.scalar(self._reading.result, "it must return one expression")
-        known = Substitution.of(self.ends, self._reading.jets)
-        self._substitution = known.with_lets(self._reading.lets)
+        substitution = Substitution.of(self.ends, self._reading.jets)
+        self._substitution = substitution.with_lets(self._reading.lets)
         on = {*self._reading.unknowns, *(s for s, _ in self._reading.lets)}
         names = sorted(map(str, self._reading.unknowns))
         require_dependence(self.what, name_of(function), self.energy, on, "the ends", names)
@@ -55,10 +55,10 @@ class Potential(PlaceTerm):
             name=self._law_name,
             unknowns=self._unknowns(),
             lets=tuple(self._substitution.lets),
-            energy=self._reading.integrand(self._substitution.known(self.energy)),
+            energy=self._reading.integrand(self._substitution.insert_constants(self.energy)),
             history=self._history(),
             stored=self._stored(),
-            parameters=self._parameters(self._substitution.known(self.energy)),
+            parameters=self._parameters(self._substitution.insert_constants(self.energy)),
             called=self.what,
             title=f"energy of {self._law_name}",
         )
@@ -69,5 +69,5 @@ class Potential(PlaceTerm):
 
         Of a law with memory what is stored.
         """
-        held = self.energy if self._reading.stored is None else self._reading.stored
-        return self._values(system, [self._reading.integrand(held)])[:, 0]
+        energy = self.energy if self._reading.stored is None else self._reading.stored
+        return self._values(system, [self._reading.integrand(energy)])[:, 0]

@@ -64,8 +64,8 @@ class _Motions:
         self.changing = [name for name, s in reading.keywords.items() if s in changing]
         moved = [r for r in self.rates if r not in reading.jets]
         gathered = [r for r in self.rates if used & set(symbols_of(r, "rate"))]
-        known = Substitution.of(reading.ends, [*reading.jets, *moved], self.rates, gathered)
-        self.substitution = known.with_lets(reading.lets)
+        substitution = Substitution.of(reading.ends, [*reading.jets, *moved], self.rates, gathered)
+        self.substitution = substitution.with_lets(reading.lets)
 
     @staticmethod
     def _require_linear(reading: Reading, motion: sp.Expr) -> None:
@@ -151,12 +151,12 @@ class VirtualWork(PlaceTerm):
                 self._take(motion, force)
         self.results = [*self.motions, *self.forces, *self.state_rates]
         self._require_known_speeds()
-        given = [tuple(part) for part in (self.motions, self.forces, self.state_rates)]
+        parts = [tuple(part) for part in (self.motions, self.forces, self.state_rates)]
         remembered = [m.update for m in reading.history]
         remembered += [] if reading.stored is None else [reading.stored]
-        given[1] += tuple(remembered)
+        parts[1] += tuple(remembered)
         key = reading.structure(self.results)
-        self._moved = _MOTIONS.get(key, lambda: _Motions(reading, *given))
+        self._moved = _MOTIONS.get(key, lambda: _Motions(reading, *parts))
         reading.rates, self.changing = list(self._moved.rates), self._moved.changing
         self._substitution = self._moved.substitution
         for name in self.changing:
@@ -238,14 +238,14 @@ class VirtualWork(PlaceTerm):
 
     def _law(self) -> declare.PointLaw:
         """Return the point law: -(d motion / d rate)^T force, and rate - f for own states."""
-        known = self._substitution.known
+        insert = self._substitution.insert_constants
         lets = tuple(
-            (sp.Symbol(f"force{i + 1}", real=True), known(force))
+            (sp.Symbol(f"force{i + 1}", real=True), insert(force))
             for i, force in enumerate(self.forces)
         )
-        motions = [known(motion) for motion in self.motions]
+        motions = [insert(motion) for motion in self.motions]
         work = {
-            self._reading.states[s]: sp.Symbol(f"rate_{s}") - known(f)
+            self._reading.states[s]: sp.Symbol(f"rate_{s}") - insert(f)
             for s, f in zip(self.states, self.state_rates, strict=True)
         }
         everything = [*work.values(), *motions, *(force for _, force in lets)]
@@ -267,10 +267,10 @@ class VirtualWork(PlaceTerm):
     @property
     def _rate_of(self) -> dict[sp.Symbol, sp.Expr]:
         """The rates of jets, own states, parameters and of time, by their symbols."""
-        found: dict[sp.Symbol, sp.Expr] = dict(self._substitution.rate_of)
-        found |= {self._reading.states[s]: sp.Symbol(f"rate_{s}") for s in self.states}
-        found |= {self._reading.keywords[k]: sp.Symbol(f"rate_{k}") for k in self.changing}
-        return found | ({TIME: sp.S.One} if self._reading.uses_time else {})
+        rates: dict[sp.Symbol, sp.Expr] = dict(self._substitution.rate_of)
+        rates |= {self._reading.states[s]: sp.Symbol(f"rate_{s}") for s in self.states}
+        rates |= {self._reading.keywords[k]: sp.Symbol(f"rate_{k}") for k in self.changing}
+        return rates | ({TIME: sp.S.One} if self._reading.uses_time else {})
 
     def _parameters(self, *expressions: sp.Expr) -> tuple[declare.KernelParameter, ...]:
         changing = (declare.KernelParameter(sp.Symbol(f"rate_{k}"), "cell") for k in self.changing)

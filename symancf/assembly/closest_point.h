@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The foot of a point on a facet: r = r_m(xi, eta) + g n(xi, eta), n = m/|m| the unit vector along
+ * The closest point on a facet: r = r_m(xi, eta) + g n(xi, eta), n = m/|m| the unit vector along
  * the interpolated normals of the corners, which are given. Facets and normals are polynomials:
  * r_m = sum_k P_k xi^a eta^b, m = N_0 + N_1 xi + N_2 eta + N_3 xi eta.
  */
-#ifndef SYMANCF_FOOT_H
-#define SYMANCF_FOOT_H
+#ifndef SYMANCF_CLOSEST_POINT_H
+#define SYMANCF_CLOSEST_POINT_H
 
 #include <math.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #define MOST_MONOMIALS 16
 #define CONVERGED 1e-10   /* step in the parameters: what laws make of it is exact to its square */
 #define INSIDE 1e-9       /* beyond an edge */
-#define LEAST 1e-9        /* share of a point whose foot is on a free edge: forces begin at nothing */
+#define LEAST 1e-9        /* share of a point whose closest point is on a free edge: forces begin at nothing */
 #define STEEP 8.0         /* times as deep as far from a free edge: a point counts little */
 #define BEHIND 0.5        /* of a cell: deeper a point is not in a facet but behind it, and counts less */
 #define GONE 1.0          /* where it does not count at all */
@@ -43,7 +43,7 @@ typedef struct {
   double xi[2], g, r[3], a[2][3]; /* place on the facet, gap, r_m and its derivatives */
   double n[3], dn[2][3], length;  /* n and its derivatives, |m| */
   double inverse[3][3];           /* of [a_1 + g n_1 | a_2 + g n_2 | n] */
-} symancf_foot;
+} symancf_closest_point;
 
 static inline double dot3(const double *a, const double *b)
 {
@@ -104,7 +104,8 @@ static inline void bilinear(const double *C, const double *xi, double *r, double
 }
 
 /* r_m, n and their derivatives at o->xi; 0 where there is no normal. */
-static inline int place_foot(const symancf_basis *s, const double *P, const double *Q, symancf_foot *o)
+static inline int place_closest_point(const symancf_basis *s, const double *P, const double *Q,
+                                      symancf_closest_point *o)
 {
   double v[3], d[2][3];
   if (s->bilinear) {
@@ -132,8 +133,8 @@ static inline int place_foot(const symancf_basis *s, const double *P, const doub
   return 1;
 }
 
-/* The inverse at a foot with the gap o->g; 0 where facet and normals have no volume. */
-static inline int invert(symancf_foot *o)
+/* The inverse at a closest point with the gap o->g; 0 where facet and normals have no volume. */
+static inline int invert(symancf_closest_point *o)
 {
   double column[2][3], c[3];
   for (int k = 0; k < 2; k++)
@@ -152,10 +153,11 @@ static inline int invert(symancf_foot *o)
   return 1;
 }
 
-/* What a foot at o->xi with the gap o->g is made of; 0 where facet and normals have no volume. */
-static inline int at_foot(const symancf_basis *s, const double *P, const double *Q, symancf_foot *o)
+/* What a closest point at o->xi with the gap o->g is made of; 0 where facet and normals have no volume. */
+static inline int at_closest_point(const symancf_basis *s, const double *P, const double *Q,
+                                   symancf_closest_point *o)
 {
-  return place_foot(s, P, Q, o) && invert(o);
+  return place_closest_point(s, P, Q, o) && invert(o);
 }
 
 /* How far a place is outside of the facet, in its parameters. */
@@ -264,18 +266,18 @@ static inline void behind(double g, double size, double part[2])
 }
 
 /*
- * Find the foot of r by Newton's method from the centre; 0: there is none within `beyond` of the
+ * Find the closest point of r by Newton's method from the centre; 0: there is none within `beyond` of the
  * facet. It is exact but for the last step, which is below CONVERGED.
  */
-static int find_foot(const symancf_basis *s, const double *P, const double *Q, const double *r,
-                     double beyond, symancf_foot *o)
+static int find_closest_point(const symancf_basis *s, const double *P, const double *Q, const double *r,
+                              double beyond, symancf_closest_point *o)
 {
   const double wide = beyond + 0.5;
   o->xi[0] = o->xi[1] = s->corners == 3 ? 1.0 / 3.0 : 0.5;
   o->g = 0.0;
   for (int iteration = 0; iteration < 25; iteration++) {
     double e[3], step[2];
-    if (!place_foot(s, P, Q, o)) return 0;
+    if (!place_closest_point(s, P, Q, o)) return 0;
     for (int a = 0; a < 3; a++) e[a] = r[a] - o->r[a];
     if (!iteration) { /* the gap at the centre first: it may be larger than the facet */
       if (!invert(o)) return 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The surfaces of a pass between deformable sides, and how ranks take patches of them."""
+"""The surfaces of a pass between deformable sides, and how ranks take contact elements of them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
-from .leaf import Leaf, filled, stacked
+from .patch import SurfacePatch, filled, stacked
 from .search import FacetShapes, Rest
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
-    from .skin import Skin
+    from .surface import ContactSurface
 
 
-class Surfaces:
+class SurfacePair:
     """The two sides of a pass in one system: no step changes them; what steps change is `Active`.
 
     Attributes
     ----------
-    skins : of the side that has the points, and of the one opposite.
+    both : of the side that has the points, and of the one opposite.
     bodies : (F,), (G,) numbers of the bodies of facets; joined bodies are one.
     common : whether both sides have one of them in common.
     shapes : in the reference, after `place`.
@@ -29,28 +29,30 @@ class Surfaces:
 
     shapes: tuple[FacetShapes, FacetShapes]
 
-    def __init__(self, skins: tuple[Skin, Skin], bodies: tuple[Ints, Ints], common: bool) -> None:
-        self.skins, self.bodies, self.common = skins, bodies, common
+    def __init__(
+        self, both: tuple[ContactSurface, ContactSurface], bodies: tuple[Ints, Ints], common: bool
+    ) -> None:
+        self.both, self.bodies, self.common = both, bodies, common
         self._last: tuple[FacetShapes, FacetShapes] | None = None
 
     def place(self, configuration: Configuration) -> None:
         """Find the nodes and the shapes in the numbered configuration (collective)."""
-        for skin in self.skins:
-            skin.place(configuration)
-        s, m = (skin.vectors(configuration, configuration.reference) for skin in self.skins)
+        for surface in self.both:
+            surface.place(configuration)
+        s, m = (surface.vectors(configuration, configuration.reference) for surface in self.both)
         self.shapes = self.shapes_of((s, m))
 
     def shapes_at(self, x: tuple[Array, Array]) -> tuple[FacetShapes, FacetShapes]:
         """Return the shapes at vectors of the nodes of both sides; the last ones are known."""
-        s, m = self.skins
-        known = self._last
-        if known is None or known[0].x is not x[0] or (s is not m and known[1].x is not x[1]):
-            known = self._last = self.shapes_of(x)
-        return known
+        s, m = self.both
+        last = self._last
+        if last is None or last[0].x is not x[0] or (s is not m and last[1].x is not x[1]):
+            last = self._last = self.shapes_of(x)
+        return last
 
     def shapes_of(self, x: tuple[Array, Array]) -> tuple[FacetShapes, FacetShapes]:
         """Return the shapes at vectors of the nodes of both sides, made anew."""
-        s, m = self.skins
+        s, m = self.both
         one = FacetShapes(s, x[0])
         return one, one if s is m else FacetShapes(m, x[1])
 
@@ -60,13 +62,13 @@ class Surfaces:
         return Rest(self.shapes, self.bodies) if self.common else None
 
 
-def patches(
-    surfaces: Surfaces, facets: Ints, patch: Ints, opposite: Ints
+def contact_elements(
+    surfaces: SurfacePair, facets: Ints, element: Ints, opposite: Ints
 ) -> tuple[Ints, Ints32, Ints32]:
-    """Return the numbers of vertices of patches, where those begin, and corners (k, nv)."""
-    s, m = surfaces.skins
+    """Return vertices of contact elements by number, where those begin, and corners (k, nv)."""
+    s, m = surfaces.both
     nv, width = s.nodes[facets], len(m.ids)
-    keys = patch[:, None] * width + m.facets[opposite]
+    keys = element[:, None] * width + m.facets[opposite]
     unique, at = np.unique(keys, return_inverse=True)
     of = unique // width
     first = np.searchsorted(of, np.arange(len(facets)))
@@ -81,32 +83,34 @@ def patches(
     return vertices, start.astype(np.int32), corner
 
 
-def of_leaves(skin: Skin, facets: Ints) -> list[tuple[Leaf, Ints]]:
-    """Return the leaves of a skin, with numbers within each of those of ascending facets (k,)."""
-    ends = np.searchsorted(facets, [leaf.at.stop for leaf in skin.leaves])
+def by_patch(surface: ContactSurface, facets: Ints) -> list[tuple[SurfacePatch, Ints]]:
+    """Return the patches of a surface, with numbers within each of those of facets (k,)."""
+    ends = np.searchsorted(facets, [patch.at.stop for patch in surface.patches])
     parts = np.split(facets, ends[:-1])
-    return [(leaf, own - leaf.at.start) for leaf, own in zip(skin.leaves, parts, strict=True)]
-
-
-def offsets(configuration: Configuration, skin: Skin, facets: Ints) -> Ints32:
-    """Return the local offsets (k, functions) of the vectors of ascending facets."""
-    found = [
-        leaf.offsets(configuration, skin.numbers[leaf.facets[own]])
-        for leaf, own in of_leaves(skin, facets)
+    return [
+        (patch, own - patch.at.start) for patch, own in zip(surface.patches, parts, strict=True)
     ]
-    return np.ascontiguousarray(filled(found))
 
 
-def of_points(skin: Skin, facets: Ints) -> tuple[Array, Ints32]:
+def offsets(configuration: Configuration, surface: ContactSurface, facets: Ints) -> Ints32:
+    """Return the local offsets (k, functions) of the vectors of ascending facets."""
+    rows = [
+        patch.offsets(configuration, surface.numbers[patch.facets[own]])
+        for patch, own in by_patch(surface, facets)
+    ]
+    return np.ascontiguousarray(filled(rows))
+
+
+def of_points(surface: ContactSurface, facets: Ints) -> tuple[Array, Ints32]:
     """Return what the points of ascending facets (k,) are made of.
 
     Weights (n, functions) of the vectors of their facets, and (k, functions) the node of each.
     """
-    pairs = of_leaves(skin, facets)
-    value = stacked([leaf.weights(own).reshape(-1, leaf.basis.functions) for leaf, own in pairs])
+    pairs = by_patch(surface, facets)
+    value = stacked([patch.weights(own).reshape(-1, patch.basis.functions) for patch, own in pairs])
     node = [
-        np.tile(np.arange(leaf.basis.functions) // (1 + leaf.basis.slopes), (len(own), 1))
-        for leaf, own in pairs
+        np.tile(np.arange(patch.basis.functions) // (1 + patch.basis.slopes), (len(own), 1))
+        for patch, own in pairs
     ]
     return np.ascontiguousarray(value), filled(node).astype(np.int32)
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Sides: what may touch something, and skins, the facets of a side on every rank.
+r"""Sides: what may touch something, and surfaces, the facets of a side on every rank.
 
 A facet is a polynomial r(xi, eta) with normals that are interpolated between those of its
 corners; these are means over the facets around a node, weighted by area, of those that no kink
 sharper than `SHARP_EDGE` in the reference parts. So the normal does not jump from facet to facet,
 of whatever types and bodies these are.
 
-The facets of the sheets of a side follow each other. Arrays of all facets have the room that the
-largest type needs: among nodes others have their first one again, among functions and polynomials
-zeros.
+The facets of the facet sets of a side follow each other. Arrays of all facets have the room that
+the largest type needs: among nodes others have their first one again, among functions and
+polynomials zeros.
 
 A rank keeps 8 bytes for each node and each corner of a facet, 65 for each facet and 16 for each of
 its points, of plates 8 s^2 more for each corner with s = 3 slopes; positions take 24 bytes for each
@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32
-from ..assembly.feet import feet_of, inner, library
+from ..assembly.closest_points import closest_points_of, inner, library
 from ..bodies.body import Body
 from ..errors import MeshError, ParameterError
 from ..places.on_body import Face, Nodes
-from .leaf import Leaf, filled, stacked
-from .sheet import NONE, Sheet
+from .facet_set import NONE, FacetSet
+from .patch import SurfacePatch, filled, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,22 +42,22 @@ Place: TypeAlias = "Nodes | Face | Sequence[Nodes | Face]"
 
 
 class Side:
-    """The facets that may touch something as one surface: sheets of one type and body each.
+    """The facets that may touch something as one surface: facet sets of one type and body each.
 
-    Where sheets have edges in common, normals and forces go over from one to the other; that is
+    Where facet sets have edges in common, normals and forces go over from one to the other; that is
     where bodies share nodes, as in a mesh of hexahedra and wedges.
 
     Parameters
     ----------
     who : begins messages.
-    place : what the user gives, see `sheet`; or several of them.
+    place : what the user gives, see `facet_set`; or several of them.
     radius : of cables [m].
     facing : whether what it touches has facets, too.
     follows : whether the stiffness of the contact follows the materials.
 
     Attributes
     ----------
-    sheets : facets of each type and body; those of one body may be more than one.
+    facet_sets : facets of each type and body; those of one body may be more than one.
     bodies : whose facets they are, each once.
     cable : whether they are axes of cables.
 
@@ -75,28 +75,32 @@ class Side:
         follows: bool = True,
     ) -> None:
         self.who = who
-        given = list(place) if isinstance(place, list | tuple) else [cast("Nodes | Face", place)]
-        if not given:
+        places = list(place) if isinstance(place, list | tuple) else [cast("Nodes | Face", place)]
+        if not places:
             raise ParameterError(f"{who}: there is nothing in {place!r}; {NONE}")
-        self.sheets = [
-            Sheet(who, part, radius, facing, follows) for each in given for part in _by_type(each)
+        self.facet_sets = [
+            FacetSet(who, part, radius, facing, follows)
+            for each in places
+            for part in _by_type(each)
         ]
-        self.bodies: list[Body] = list(dict.fromkeys(sheet.body for sheet in self.sheets))
-        self.cable = any(sheet.cable for sheet in self.sheets)
-        if self.cable and not all(sheet.cable for sheet in self.sheets):
+        self.bodies: list[Body] = list(
+            dict.fromkeys(facet_set.body for facet_set in self.facet_sets)
+        )
+        self.cable = any(facet_set.cable for facet_set in self.facet_sets)
+        if self.cable and not all(facet_set.cable for facet_set in self.facet_sets):
             raise ParameterError(f"{who}: {self} are cables and surfaces: give a contact for each")
 
-    def bind(self, layout: Layout) -> Skin:
+    def bind(self, layout: Layout) -> ContactSurface:
         """Return the facets of all ranks (collective)."""
-        return Skin(self, layout)
+        return ContactSurface(self, layout)
 
     def __str__(self) -> str:
-        return " and ".join(dict.fromkeys(map(str, self.sheets)))
+        return " and ".join(dict.fromkeys(map(str, self.facet_sets)))
 
 
-def is_place(given: object) -> bool:
+def is_place(value: object) -> bool:
     """Tell whether something is a place of bodies, or several."""
-    return isinstance(given, Nodes | Face | list | tuple)
+    return isinstance(value, Nodes | Face | list | tuple)
 
 
 def _by_type(place: Nodes | Face) -> Sequence[Nodes | Face]:
@@ -106,16 +110,16 @@ def _by_type(place: Nodes | Face) -> Sequence[Nodes | Face]:
     return [Nodes(place.body, part) for part in place.region.by_type]
 
 
-def require_apart(one: Skin, two: Skin) -> None:
+def require_apart(one: ContactSurface, two: ContactSurface) -> None:
     """Raise where the two sides of a contact have facets in common."""
     if one.facets.shape[1] != two.facets.shape[1]:
         return
     rows = [
-        np.c_[np.sort(x.ids[x.facets], axis=1), x._of_leaves(lambda leaf: leaf.sheet.turned)]
+        np.c_[np.sort(x.ids[x.facets], axis=1), x._of_patches(lambda patch: patch.facet_set.turned)]
         for x in (one, two)
     ]
-    known = len(np.unique(np.concatenate(rows), axis=0))
-    if common := one.size + two.size - known:
+    distinct = len(np.unique(np.concatenate(rows), axis=0))
+    if common := one.size + two.size - distinct:
         raise MeshError(
             f"{one.side.who}: {common} facets of {one.side} are those of {two.side}, too: of a "
             "side with itself say sa.Contact(side), else leave out what both have in common",
@@ -124,20 +128,20 @@ def require_apart(one: Skin, two: Skin) -> None:
         )
 
 
-class Skin:
+class ContactSurface:
     """The facets of a side in one system, all of them on every rank.
 
     Attributes
     ----------
-    side, leaves : whose facets these are, and those of each of its sheets.
+    side, patches : whose facets these are, and those of each of its facet sets.
     ids : (U,) ids of all nodes, ascending.
     facets : (F, nv) their places among the nodes.
     own : (F,) which are of this rank's share.
-    type, nodes : (F,) number of the leaf, and how many of the nodes are theirs.
+    type, nodes : (F,) number of the patch, and how many of the nodes are theirs.
     first, facet_of : (F + 1,), (P,) where the points of a facet begin, and the facet of each.
     rim : (F,) edges without a neighbour, or with one beyond a kink, corners at their ends, and
-        edges between two quadrilaterals: a bit for each, see `inner` in foot.h.
-    length, parts : (F,) local size, and c; see `Sheet`.
+        edges between two quadrilaterals: a bit for each, see `inner` in closest_point.h.
+    length, parts : (F,) local size, and c; see `FacetSet`.
     changes, timed : whether Young's modulus may change, and in time; see `Modulus`.
     width : (F,) shortest edge in the reference.
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
@@ -152,42 +156,42 @@ class Skin:
     def __init__(self, side: Side, layout: Layout) -> None:
         self.side, comm = side, layout.comm
         self.library = library(comm)
-        given = [layout.bind(sheet) for sheet in side.sheets]
+        own_shares = [layout.bind(facet_set) for facet_set in side.facet_sets]
 
         def everywhere(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
             return np.concatenate(comm.allgather(part))
 
-        nodes = [everywhere(own.vertices) for own in given]
-        numbers = [everywhere(np.stack([own.length, own.height], axis=1)) for own in given]
+        nodes = [everywhere(own.vertices) for own in own_shares]
+        numbers = [everywhere(np.stack([own.length, own.height], axis=1)) for own in own_shares]
         self.length, self.height = np.concatenate(numbers).T
-        self._fields = [everywhere(own.fields) for own in given]
+        self._fields = [everywhere(own.fields) for own in own_shares]
         self._moduli: tuple[Any, Array] | None = None
-        moduli = [sheet.modulus for sheet in side.sheets if sheet.follows]
+        moduli = [facet_set.modulus for facet_set in side.facet_sets if facet_set.follows]
         self.changes = any(modulus.changes for modulus in moduli)
         self.timed = any(modulus.timed for modulus in moduli)
         self._placed = False
         self.ids = np.unique(np.concatenate([part.ravel() for part in nodes]))
-        self.leaves = self._leaves(nodes)
-        self.facets = filled([leaf.facets for leaf in self.leaves])
+        self.patches = self._make_patches(nodes)
+        self.facets = filled([patch.facets for patch in self.patches])
         self.own = np.zeros(len(self.facets), dtype=bool)
-        for leaf, part in zip(self.leaves, given, strict=True):
-            start, end = part.starts[comm.rank : comm.rank + 2] + leaf.at.start
+        for patch, part in zip(self.patches, own_shares, strict=True):
+            start, end = part.starts[comm.rank : comm.rank + 2] + patch.at.start
             self.own[start:end] = True
-        self.type = self._of_leaves(self.leaves.index).astype(np.int32)
-        self.nodes = self._of_leaves(lambda leaf: leaf.basis.vertices)
-        self.parts = self._of_leaves(lambda leaf: leaf.sheet.parts)
-        count = self._of_leaves(lambda leaf: leaf.count)
+        self.type = self._of_patches(self.patches.index).astype(np.int32)
+        self.nodes = self._of_patches(lambda patch: patch.basis.vertices)
+        self.parts = self._of_patches(lambda patch: patch.facet_set.parts)
+        count = self._of_patches(lambda patch: patch.count)
         self.first = np.concatenate([[0], np.cumsum(count)])
         self.facet_of = np.repeat(np.arange(self.size), count)
         X = layout.fetch_points(self.ids)
         self._require_once(X)
-        self.width = np.concatenate([leaf.widths(X) for leaf in self.leaves])
+        self.width = np.concatenate([patch.widths(X) for patch in self.patches])
         self.rim = self._find_groups(X)
 
     @cached_property
     def slopes(self) -> Ints:
-        """Slopes of nodes, for each leaf."""
-        return np.array([leaf.basis.slopes for leaf in self.leaves])
+        """Slopes of nodes, for each patch."""
+        return np.array([patch.basis.slopes for patch in self.patches])
 
     @property
     def size(self) -> int:
@@ -201,40 +205,41 @@ class Skin:
 
     def modulus(self, time: float) -> Array:
         """Return Young's modulus (F,) at a time; the same array where nothing has changed."""
-        sheets = self.side.sheets
-        present = [sheet.modulus.present(time) for sheet in sheets]
+        facet_sets = self.side.facet_sets
+        present = [facet_set.modulus.present(time) for facet_set in facet_sets]
         if self._moduli is None or self._moduli[0] != present:
-            every = zip(sheets, self._fields, present, strict=True)
-            E = np.concatenate([sheet.moduli(own, now) for sheet, own, now in every])
+            every = zip(facet_sets, self._fields, present, strict=True)
+            E = np.concatenate([facet_set.moduli(own, now) for facet_set, own, now in every])
             self._moduli = present, E
         return self._moduli[1]
 
-    def _leaves(self, nodes: Sequence[Ints]) -> list[Leaf]:
-        """Return a leaf for each sheet, their facets and points one after the other."""
-        leaves: list[Leaf] = []
+    def _make_patches(self, nodes: Sequence[Ints]) -> list[SurfacePatch]:
+        """Return a patch for each facet set, their facets and points one after the other."""
+        patches: list[SurfacePatch] = []
         facet = point = 0
-        for sheet, own in zip(self.side.sheets, nodes, strict=True):
-            leaves.append(Leaf(sheet, own, self.ids, facet, point))
-            facet, point = leaves[-1].at.stop, leaves[-1].points.stop
-        return leaves
+        for facet_set, own in zip(self.side.facet_sets, nodes, strict=True):
+            patches.append(SurfacePatch(facet_set, own, self.ids, facet, point))
+            facet, point = patches[-1].at.stop, patches[-1].points.stop
+        return patches
 
-    def _of_leaves(self, number: Callable[[Leaf], float]) -> npt.NDArray[Any]:
-        """Return a number of each leaf for its facets (F,)."""
-        values = [number(leaf) for leaf in self.leaves]
-        return np.repeat(np.asarray(values), [len(leaf.facets) for leaf in self.leaves])
+    def _of_patches(self, number: Callable[[SurfacePatch], float]) -> npt.NDArray[Any]:
+        """Return a number of each patch for its facets (F,)."""
+        values = [number(patch) for patch in self.patches]
+        return np.repeat(np.asarray(values), [len(patch.facets) for patch in self.patches])
 
     def _require_once(self, X: Array) -> None:
         """Raise where a facet is there twice, as in places that overlap or face each other."""
-        if len(self.leaves) < 2:
+        if len(self.patches) < 2:
             return
-        known, at, count = np.unique(
+        distinct, at, count = np.unique(
             np.sort(self.facets, axis=1), axis=0, return_index=True, return_counts=True
         )
-        if len(known) < self.size:
+        if len(distinct) < self.size:
             x = X[self.facets[at[count > 1][0]]].mean(axis=0)
-            both = len({sheet.turned for sheet in self.side.sheets}) > 1
+            both = len({facet_set.turned for facet_set in self.side.facet_sets}) > 1
             raise MeshError(
-                f"{self.side.who}: {self.size - len(known)} facets of {self.side} are there twice, "
+                f"{self.side.who}: {self.size - len(distinct)} facets of {self.side} are there "
+                "twice, "
                 f"e.g. that at ({x[0]:g}, {x[1]:g}, {x[2]:g}): leave out what places have in "
                 "common, and what lies between bodies that are joined"
                 f"{'; the two faces of a plate are two contacts' if both else ''}"
@@ -248,8 +253,8 @@ class Skin:
         the bits (F,) of free edges and corners on them.
         """
         if self.side.cable:  # has no normals
-            for leaf in self.leaves:
-                leaf.group = leaf.facets[:, : leaf.corners]
+            for patch in self.patches:
+                patch.group = patch.facets[:, : patch.corners]
             self.groups = len(self.ids)
             return np.zeros(self.size, dtype=np.int32)
         from scipy.sparse import coo_matrix  # half a second to import
@@ -258,17 +263,17 @@ class Skin:
         # corners of all facets one after the other, and of each the next one of its facet
         ring, after, of, first = [], [], [], 0
         normal = np.zeros((self.size, 3))
-        for leaf in self.leaves:
-            n, own = leaf.corners, leaf.facets[:, : leaf.corners]
+        for patch in self.patches:
+            n, own = patch.corners, patch.facets[:, : patch.corners]
             number = first + np.arange(own.size).reshape(own.shape)
             ring.append(own.ravel())
             after.append(np.roll(number, -1, axis=1).ravel())
-            of.append(np.repeat(np.arange(leaf.at.start, leaf.at.stop), n))
+            of.append(np.repeat(np.arange(patch.at.start, patch.at.stop), n))
             first += own.size
             x = X[own]
-            normal[leaf.at] = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+            normal[patch.at] = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
             if n == 4:
-                normal[leaf.at] += np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 0])
+                normal[patch.at] += np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 0])
         normal /= np.linalg.norm(normal, axis=1)[:, None]
         node, nexts, facet = map(np.concatenate, (ring, after, of))
         ends = np.stack([node, node[nexts]], axis=1)
@@ -291,22 +296,22 @@ class Skin:
         group = np.asarray(label, dtype=np.int64)
         rim = np.zeros(self.groups, dtype=bool)
         rim[group[free]] = rim[group[nexts][free]] = True
-        square, between = self._of_leaves(lambda leaf: leaf.corners)[facet] == 4, ~free
+        square, between = self._of_patches(lambda patch: patch.corners)[facet] == 4, ~free
         between[one] = between[other] = square[one] & square[other]
         bits, first = [], 0
-        for leaf in self.leaves:
-            n = leaf.corners
-            part = slice(first, first := first + len(leaf.facets) * n)
-            leaf.group = group[part].reshape(-1, n)
-            told = free[part].reshape(-1, n), rim[leaf.group], between[part].reshape(-1, n)
+        for patch in self.patches:
+            n = patch.corners
+            part = slice(first, first := first + len(patch.facets) * n)
+            patch.group = group[part].reshape(-1, n)
+            flags = free[part].reshape(-1, n), rim[patch.group], between[part].reshape(-1, n)
             bits.append(
                 sum(
                     (b << np.arange(k, k + n)).sum(axis=1)
-                    for k, b in zip((0, 4, 8), told, strict=True)
+                    for k, b in zip((0, 4, 8), flags, strict=True)
                 )
             )
-        found: Ints32 = np.concatenate(bits).astype(np.int32)
-        return found
+        bits_of_edges: Ints32 = np.concatenate(bits).astype(np.int32)
+        return bits_of_edges
 
     def place(self, configuration: Configuration) -> None:
         """Find the nodes and the maps of slopes in a numbered configuration, once (collective)."""
@@ -316,9 +321,9 @@ class Skin:
         self.numbers = configuration.numbers(self.ids)
         comm, starts = configuration.comm, configuration.topology.starts
         mine = (self.numbers >= starts[comm.rank]) & (self.numbers < starts[comm.rank + 1])
-        for leaf in self.leaves:
-            leaf.place(configuration, self.numbers, mine, self.height[leaf.at])
-        self.maps = stacked([leaf.maps for leaf in self.leaves])
+        for patch in self.patches:
+            patch.place(configuration, self.numbers, mine, self.height[patch.at])
+        self.maps = stacked([patch.maps for patch in self.patches])
 
     # ---- vectors of nodes -----------------------------------------------------------------------
     def vectors(self, configuration: Configuration, *values: Array) -> Array:
@@ -326,18 +331,18 @@ class Skin:
 
         Positions and slopes; only what the nodes have is added.
         """
-        slopes = max(leaf.basis.slopes for leaf in self.leaves)
-        found = np.zeros((len(self.ids), 1 + slopes, 3))
-        for leaf in self.leaves:
-            leaf.take(configuration, values, found)
-        return configuration.sum(found)
+        slopes = max(patch.basis.slopes for patch in self.patches)
+        vectors = np.zeros((len(self.ids), 1 + slopes, 3))
+        for patch in self.patches:
+            patch.take(configuration, values, vectors)
+        return configuration.sum(vectors)
 
     def polynomials(self, x: Array) -> Array:
         """Return the coefficients (F, monomials, 3) of the facets."""
         return stacked(
             [
-                np.einsum("ki,fia->fka", leaf.basis.coefficients, leaf.elements(x))
-                for leaf in self.leaves
+                np.einsum("ki,fia->fka", patch.basis.coefficients, patch.elements(x))
+                for patch in self.patches
             ]
         )
 
@@ -347,14 +352,14 @@ class Skin:
         Those of the corners have the length 1.
         """
         total = self.corner_normals(x)
-        return np.concatenate([leaf.interpolated(total) for leaf in self.leaves])
+        return np.concatenate([patch.interpolated(total) for patch in self.patches])
 
     def corner_normals(self, x: Array) -> Array:
         """Return the unit normals (groups, 3) that are interpolated, at vectors of the nodes."""
         total = np.zeros((self.groups, 3))
-        for leaf in self.leaves:
-            group = leaf.group.ravel()
-            for a, area in enumerate(leaf.spanned(x)):
+        for patch in self.patches:
+            group = patch.group.ravel()
+            for a, area in enumerate(patch.spanned(x)):
                 total[:, a] += np.bincount(group, area.ravel(), minlength=self.groups)
         size = np.linalg.norm(total, axis=1)
         total /= np.where(size > 0.0, size, 1.0)[:, None]
@@ -363,19 +368,20 @@ class Skin:
     def at_points(self, x: Array) -> Array:
         """Return the positions (P, 3) of the points at vectors of the nodes."""
         return np.concatenate(
-            [leaf.at_places(leaf.rule[0], x).reshape(-1, 3) for leaf in self.leaves]
+            [patch.at_places(patch.rule[0], x).reshape(-1, 3) for patch in self.patches]
         )
 
     def areas(self, x: Array) -> Array:
         """Return the areas (P,), of cables lengths, that points stand for at vectors of nodes."""
-        found = []
-        for leaf in self.leaves:
-            spans = [leaf.at_places(d, x) for d in leaf.rule[1:]]
+        areas = []
+        for patch in self.patches:
+            spans = [patch.at_places(d, x) for d in patch.rule[1:]]
             across = spans[0] if len(spans) == 1 else np.cross(spans[0], spans[1])
-            found.append(np.linalg.norm(across, axis=2) * leaf.sheet.weights)
-        return np.concatenate([area.ravel() for area in found])
+            areas.append(np.linalg.norm(across, axis=2) * patch.facet_set.weights)
+        return np.concatenate([area.ravel() for area in areas])
 
-    # ---- points and feet ------------------------------------------------------------------------
+    # ---- points and closest points
+    # ------------------------------------------------------------------------
     def points_of(self, facets: Ints) -> tuple[Ints, Ints]:
         """Return the points of some facets (k,), and of each to which of the k it belongs."""
         count = np.diff(self.first)[facets]
@@ -384,21 +390,21 @@ class Skin:
 
     @cached_property
     def inner(self) -> Array:
-        """Of the points p (P,), 1 within and 0 on free edges; see `assembly.feet.inner`."""
-        found = []
-        for leaf in self.leaves:
-            rim = np.repeat(self.rim[leaf.at], leaf.count)
-            places = np.tile(leaf.sheet.points, (len(leaf.facets), 1))
-            found.append(inner(self.library, leaf.basis, rim, places))
-        return np.concatenate(found)
+        """Of the points p (P,), 1 within and 0 on free edges; see `closest_points.inner`."""
+        inside = []
+        for patch in self.patches:
+            rim = np.repeat(self.rim[patch.at], patch.count)
+            places = np.tile(patch.facet_set.points, (len(patch.facets), 1))
+            inside.append(inner(self.library, patch.basis, rim, places))
+        return np.concatenate(inside)
 
-    def feet(
+    def closest_points(
         self, P: Array, Q: Array, facet: Ints, r: Array, beyond: float = 1e-9
     ) -> tuple[Array, Array]:
-        """Return places (n, 2) and gaps (n,) of the feet of points on facets; NaN: there is none.
+        """Return places (n, 2) and gaps (n,) of closest points on facets; NaN: there is none.
 
-        `P`, `Q` : `polynomials` and `normals`; `facet` (n,), `r` (n, 3); a foot may be `beyond`
-        the edges, in the parameters.
+        `P`, `Q` : `polynomials` and `normals`; `facet` (n,), `r` (n, 3); a closest point may be
+        `beyond` the edges, in the parameters.
         """
-        bases = [leaf.basis for leaf in self.leaves]
-        return feet_of(self.library, bases, self.type, P, Q, facet, r, beyond)
+        bases = [patch.basis for patch in self.patches]
+        return closest_points_of(self.library, bases, self.type, P, Q, facet, r, beyond)

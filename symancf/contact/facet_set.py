@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Sheets: facets of one type and one body that may touch something, and their points.
+r"""Facet sets: facets of one type and one body that may touch something, and their points.
 
-A side consists of sheets (`Side`), each one of the following; its facets are interpolated by the
-element `Sheet.element`.
+A side consists of facet sets (`Side`), each one of the following; its facets are interpolated by
+the element `FacetSet.element`.
 
 ==========================  ===============================  ==========  ======================
 the user gives              facets                           points      size l
@@ -10,7 +10,7 @@ the user gives              facets                           points      size l
 ``solid["outside"]``        quad4 / quad8, quad9 / tri3 /    4 / 9 / 3   cell's volume/its area
                             tri6 of solids                   / 6
                             quad8, quad9 / tri6 on facets    36 / 27
-``plate["skin"].face(+1)``  z = thickness/2 of ancf_plate    9           thickness
+``plate["surface"].face(+1)``  z = thickness/2 of ancf_plate    9           thickness
 ``cord["body"]``            axis of ancf_cable, `radius=`    4           radius
 ==========================  ===============================  ==========  ======================
 
@@ -61,7 +61,7 @@ NONE = (
 
 
 class Facets(NamedTuple):
-    """The facets of a sheet in one system, this rank's share of them, as the region has them.
+    """The facets of a facet set in one system, this rank's share of them, as the region has them.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Facets(NamedTuple):
     starts: Ints
 
 
-class Sheet(FacetPoints):
+class FacetSet(FacetPoints):
     """The facets of a region that may touch something, as places: their Gauss points.
 
     Place q f + p is point p of facet f, with q points on each; `Resolved.within` holds
@@ -119,11 +119,11 @@ class Sheet(FacetPoints):
     ) -> None:
         nodes: Any = place.nodes if isinstance(place, Face) else place
         if not isinstance(nodes, Nodes) or not isinstance(nodes.body, Body):
-            said = nodes if isinstance(nodes, End) else label(nodes)
+            text = nodes if isinstance(nodes, End) else label(nodes)
             raise ParameterError(
-                f"{who}: {said} has no surface that could touch; {NONE}",
+                f"{who}: {text} has no surface that could touch; {NONE}",
                 asked="surface",
-                given=str(said),
+                given=str(text),
             )
         super().__init__(nodes.body, nodes.region, use=who)
         self.who, self.turned = who, isinstance(place, Face) and place.side == -1
@@ -207,16 +207,16 @@ class Sheet(FacetPoints):
         self.region.require_on(self.body.region)
         self.require_sides()
         comm, (_, facets) = self.region.mesh.comm, self.region.slice(self.kind)
-        count, told = self.beside(self._numbered())
+        count, beside = self.beside(self._numbered())
         self._require_outside(count, facets)
-        ring, X = told[:, 1:], self.region.mesh.fetch_points(told[:, 1:])
+        ring, X = beside[:, 1:], self.region.mesh.fetch_points(beside[:, 1:])
         with together(comm):
             table = self._of_cells()
             if self.turned:
                 ring = ring[:, self._reversed()]
         starts = shares(comm, len(self.body.region.slice(self.body.element.cell)[1]))
-        found = lookup(comm, starts, told[:, 0], table)
-        volume, height, fields = found[:, 0], found[:, 1], found[:, 2:]
+        rows = lookup(comm, starts, beside[:, 0], table)
+        volume, height, fields = rows[:, 0], rows[:, 1], rows[:, 2:]
         length = np.full(len(ring), self.rho) if self.cable else 2.0 * height
         if self.body.element.dimension == 3:
             length = volume / sizes(self.kind, X)
@@ -289,12 +289,12 @@ class Sheet(FacetPoints):
         """Return volume, z of the face and fields (cells, k) of this rank's share of the cells."""
         element, mesh = self.body.element, self.region.mesh
         X = mesh.fetch_points(self.body.region.slice(element.cell)[1])
-        found, centre = np.zeros((len(X), 2)), X.mean(axis=1)
+        values, centre = np.zeros((len(X), 2)), X.mean(axis=1)
         if element.dimension == 3:
-            found[:, 0] = sizes(element.cell, X)
+            values[:, 0] = sizes(element.cell, X)
         if element.dimension == 2:
-            found[:, 1] = self._constant("thickness", centre) / 2.0
-        return np.hstack([found, self.modulus.fields(centre)]) if self.follows else found
+            values[:, 1] = self._constant("thickness", centre) / 2.0
+        return np.hstack([values, self.modulus.fields(centre)]) if self.follows else values
 
     def _constant(self, name: str, X: Array) -> Array | float:
         given: Value = self.body.parameters[name]
@@ -315,8 +315,8 @@ class Sheet(FacetPoints):
         """Return l (n,) and fields (n, k) of the facets of places, by number (collective)."""
         own = layout.bind(self)
         table = np.hstack([own.length[:, None], own.fields])
-        found = lookup(layout.comm, own.starts, places // len(self.weights), table)
-        return found[:, 0], found[:, 1:]
+        rows = lookup(layout.comm, own.starts, places // len(self.weights), table)
+        return rows[:, 0], rows[:, 1:]
 
     # ---- places ---------------------------------------------------------------------------------
     def _find(self, layout: Layout) -> Resolved:
@@ -350,7 +350,7 @@ class Sheet(FacetPoints):
 
 
 def _rule(element: Element, facing: bool) -> Rule:
-    """Return the rule of quadrature on a facet; `facing` as of `Sheet`."""
+    """Return the rule of quadrature on a facet; `facing` as of `FacetSet`."""
     cell = element.topology
     product = max(cell.factors) == 1  # of lines: no triangle
     coarse = counts_for(cell, 3 if product else 2)

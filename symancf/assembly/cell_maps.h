@@ -7,11 +7,11 @@
  * of a term have the same zeros in T, which is stored by columns; the forces are T^t f, the matrix is
  * T^t K T.
  */
-#ifndef SYMANCF_WHOLE_H
-#define SYMANCF_WHOLE_H
+#ifndef SYMANCF_CELL_MAPS_H
+#define SYMANCF_CELL_MAPS_H
 
 #include "lanes.h"
-#include "plan.h"
+#include "assembler.h"
 #include "tiles.h"
 
 #define MOST_OF_NODE 3 /* vectors of a node of such cells: a position and two slopes */
@@ -32,7 +32,7 @@ static inline int64_t whole_size(const symancf_term *t)
 
 static inline const v8 *whole_map(const symancf_term *t, int batch)
 {
-  return (const v8 *)t->whole + (int64_t)batch * t->column_first[coefficients(t)];
+  return (const v8 *)t->cell_map + (int64_t)batch * t->column_first[coefficients(t)];
 }
 
 /* c = T q */
@@ -91,7 +91,7 @@ static const double *nodal_matrix(const symancf_term *t, int batch, const double
 }
 
 /* Add the tile of nodes I and J of 8 cells, with ni and nj vectors. */
-INLINE void add_pair(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+INLINE void add_pair(const symancf_assembler *assembler, const symancf_term *t, int first, int lanes,
                      const v8 *restrict K, corner (*corners)[LANES], int I, int J, const int ni,
                      const int nj)
 {
@@ -105,11 +105,11 @@ INLINE void add_pair(const symancf_plan *plan, const symancf_term *t, int first,
         for (int b = 0; b < 3; b++)
           row[(3 * i + a) * 3 * nj + 3 * j + b] = (int16_t)(block - K + (turned ? 3 * b + a : 3 * a + b));
     }
-  add_lanes(plan, t, first, lanes, corners, I, J, K, row, 3 * ni, 3 * nj);
+  add_lanes(assembler, t, first, lanes, corners, I, J, K, row, 3 * ni, 3 * nj);
 }
 
 /* Add the nodal matrices of 8 cells; `corners` is scratch. */
-static void scatter_whole(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+static void scatter_whole(const symancf_assembler *assembler, const symancf_term *t, int first, int lanes,
                           const double *nodal, corner (*corners)[LANES])
 {
   const v8 *K = (const v8 *)nodal;
@@ -117,15 +117,15 @@ static void scatter_whole(const symancf_plan *plan, const symancf_term *t, int f
   for (int v = 0; v < t->nodes; v++)
     for (int l = 0; l < lanes; l++) {
       const int32_t *block = t->blocks + (int64_t)(first + l) * t->corners + at[v];
-      corners[v][l] = find_corner(plan, t, first + l, v, block, at[v + 1] - at[v]);
+      corners[v][l] = find_corner(assembler, t, first + l, v, block, at[v + 1] - at[v]);
     }
   for (int I = 0; I < t->nodes; I++)
     for (int J = 0; J < t->nodes; J++) {
       const int ni = at[I + 1] - at[I], nj = at[J + 1] - at[J];
-      if (ni == 3 && nj == 3) add_pair(plan, t, first, lanes, K, corners, I, J, 3, 3);
-      else if (ni == 3 && nj == 1) add_pair(plan, t, first, lanes, K, corners, I, J, 3, 1);
-      else if (ni == 1 && nj == 3) add_pair(plan, t, first, lanes, K, corners, I, J, 1, 3);
-      else add_pair(plan, t, first, lanes, K, corners, I, J, 1, 1);
+      if (ni == 3 && nj == 3) add_pair(assembler, t, first, lanes, K, corners, I, J, 3, 3);
+      else if (ni == 3 && nj == 1) add_pair(assembler, t, first, lanes, K, corners, I, J, 3, 1);
+      else if (ni == 1 && nj == 3) add_pair(assembler, t, first, lanes, K, corners, I, J, 1, 3);
+      else add_pair(assembler, t, first, lanes, K, corners, I, J, 1, 1);
     }
 }
 

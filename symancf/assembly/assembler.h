@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plan of all terms as plan.py fills it in, and the rows of the matrix it writes to.
+ * The assembler of all terms as assembler.py fills it in, and the rows of the matrix it writes to.
  *
  * The local vector holds all coordinates of all local vertices (owned first, then ghosts),
  * fixed ones included.  A matrix row exists for a free coordinate of an owned vertex.  All
  * rows of a vertex share one column pattern (all free coordinates of all adjacent vertices),
  * so the place of a vertex pair is one offset that holds for each of its rows.
  */
-#ifndef SYMANCF_PLAN_H
-#define SYMANCF_PLAN_H
+#ifndef SYMANCF_ASSEMBLER_H
+#define SYMANCF_ASSEMBLER_H
 
 #include "symancf_kernel.h"
 
@@ -30,14 +30,14 @@ typedef struct {
   int32_t n;         /* entities */
   int32_t cell_rows; /* parameters per entity */
   SYMANCF_MODES(MODE_FIELD) /* NULL: the kernel has no such function */
-  const int32_t *piece_end, *piece; /* pieces it is made of: end of their entities, numbers */
+  const int32_t *form_end, *form; /* forms it is made of: end of their entities, numbers */
   double *uniform; /* uniform parameters */
   const double *cell;    /* [batches][cell_rows][8] */
   const double *uniform_rate, *cell_rate; /* a direction of both; NULL: zero */
   double *table;      /* [batches][table_rows][8], what kernels tell of points; NULL: nothing */
   int32_t table_rows;
   const uint8_t *owned;  /* [n] this rank counts the entity's energy */
-  const int32_t *vertex_start; /* [n + 1]; of points with feet for each patch instead */
+  const int32_t *vertex_start; /* [n + 1]; of points on facets for each contact element instead */
   const int32_t *vertices;     /* local vertex numbers */
   const int64_t *pair_start;   /* [n + 1] into positions */
   const int32_t *positions;    /* offset of vertex j in the rows of i; ~offset off-diagonal */
@@ -49,7 +49,7 @@ typedef struct {
   const double *maps;    /* [batches][corners][mapped][mapped][8] */
   int32_t functions; /* of the kernel, where a map of the whole cell makes their coefficients; or 0 */
   const int32_t *column_first, *map_row; /* that map by columns: [vectors + 1], rows of its values */
-  const double *whole; /* [batches][values][8] */
+  const double *cell_map; /* [batches][values][8] */
   int32_t nodes; /* of a cell with such a map, where the vectors of each begin: [nodes + 1] */
   const int32_t *node_first;
   int32_t rates; /* place of d rate / d coordinate in uniform, of kernels that know rates; or -1 */
@@ -66,8 +66,8 @@ typedef struct {
   const int32_t *column_start; /* [n + 1] */
   const int32_t *column_coordinate, *column_vertex;
   int32_t columns; /* the most that an entity has */
-  const struct symancf_feet *feet; /* points whose jets are made before each evaluation, feet.h */
-  struct symancf_kept *kept; /* their tangent at one state, kept.h; NULL: none */
+  const struct symancf_closest_points *closest_points; /* of points on facets, closest_points.h */
+  struct symancf_linearized *linearized; /* their tangent at one state, linearized.h; NULL: none */
 } symancf_term;
 
 typedef struct {
@@ -84,32 +84,32 @@ typedef struct {
   double *diagonal, *off;                     /* value arrays */
   const double *rate;        /* rates of the coordinates, local vector; NULL: zero */
   const double *rate_factor; /* d rate / d coordinate of the time integrator; NULL: zero */
-} symancf_plan;
+} symancf_assembler;
 
 /*
  * The rows of a vertex are set to zero just before the first batch that adds to them: entities
  * follow the order of the rows, so the rows are still in cache when the values arrive.
  */
-static void clear_rows(const symancf_plan *plan, int32_t *cleared, int32_t up_to)
+static void clear_rows(const symancf_assembler *assembler, int32_t *cleared, int32_t up_to)
 {
   if (up_to <= *cleared) return;
-  const int32_t first = plan->vertex_row[*cleared];
-  const int32_t last = up_to < plan->owned ? plan->vertex_row[up_to] : plan->rows;
-  const int32_t *d = plan->diagonal_start, *o = plan->off_start;
-  memset(plan->diagonal + d[first], 0, (size_t)(d[last] - d[first]) * sizeof(double));
-  memset(plan->off + o[first], 0, (size_t)(o[last] - o[first]) * sizeof(double));
+  const int32_t first = assembler->vertex_row[*cleared];
+  const int32_t last = up_to < assembler->owned ? assembler->vertex_row[up_to] : assembler->rows;
+  const int32_t *d = assembler->diagonal_start, *o = assembler->off_start;
+  memset(assembler->diagonal + d[first], 0, (size_t)(d[last] - d[first]) * sizeof(double));
+  memset(assembler->off + o[first], 0, (size_t)(o[last] - o[first]) * sizeof(double));
   *cleared = up_to;
 }
 
 /* Clear the rows of all owned vertices up to the last one of some entities. */
-static void clear_for(const symancf_plan *plan, const symancf_term *t, int first, int lanes,
+static void clear_for(const symancf_assembler *assembler, const symancf_term *t, int first, int lanes,
                       int32_t *cleared)
 {
   int32_t last = *cleared - 1;
-  if (*cleared >= plan->owned) return;
+  if (*cleared >= assembler->owned) return;
   for (int32_t p = t->vertex_start[first]; p < t->vertex_start[first + lanes]; p++)
-    if (t->vertices[p] > last && t->vertices[p] < plan->owned) last = t->vertices[p];
-  clear_rows(plan, cleared, last + 1);
+    if (t->vertices[p] > last && t->vertices[p] < assembler->owned) last = t->vertices[p];
+  clear_rows(assembler, cleared, last + 1);
 }
 
 /* Number of coefficient vectors of a cell: of its corners, then of its scalars, three in each. */
@@ -124,13 +124,13 @@ static inline int kernel_coefficients(const symancf_term *t)
   return t->functions ? t->functions : coefficients(t);
 }
 
-/* Add the energies W of a batch to those of the pieces; `piece` counts those it has come to. */
+/* Add the energies W of a batch to those of the forms; `form` counts those it has come to. */
 static inline void add_energies(const symancf_term *t, int first, int lanes, const double *W,
-                                int32_t *piece, double *energies)
+                                int32_t *form, double *energies)
 {
   for (int l = 0; l < lanes; l++) {
-    while (first + l >= t->piece_end[*piece]) ++*piece;
-    if (t->owned[first + l]) energies[t->piece[*piece]] += W[l];
+    while (first + l >= t->form_end[*form]) ++*form;
+    if (t->owned[first + l]) energies[t->form[*form]] += W[l];
   }
 }
 
@@ -152,10 +152,10 @@ static inline int32_t vertices_of(const symancf_term *t, int entity)
 }
 
 /* The values of a row from the place of a vertex pair on; a place off the diagonal is ~place. */
-static inline double *row_values(const symancf_plan *plan, int32_t row, int32_t position)
+static inline double *row_values(const symancf_assembler *assembler, int32_t row, int32_t position)
 {
-  return position >= 0 ? plan->diagonal + plan->diagonal_start[row] + position
-                       : plan->off + plan->off_start[row] + ~position;
+  return position >= 0 ? assembler->diagonal + assembler->diagonal_start[row] + position
+                       : assembler->off + assembler->off_start[row] + ~position;
 }
 
 #endif

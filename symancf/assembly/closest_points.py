@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feet of points on facets, as the runtime finds them: see feet.h and foot.h."""
+"""Closest points on facets, as the runtime finds them: see closest_point.h."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from mpi4py import MPI
 
-    from .piece import Basis
+    from .form import Basis
 
     Address = Callable[[npt.ArrayLike, npt.DTypeLike], int]
 
 SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]]  # powers of the monomials of bilinear facets
-MAX_FACET_SIZES = 32, 16, 5  # functions of a facet, monomials, powers; see foot.h
+MAX_FACET_SIZES = 32, 16, 5  # functions of a facet, monomials, powers; see closest_point.h
 SIZES = "functions", "monomials", "vertices", "corners", "slopes"
 
 
@@ -38,7 +38,7 @@ def table_of(basis: Basis, hold: Address) -> Table:
     if any(n > most for n, most in zip(sizes, MAX_FACET_SIZES, strict=True)):
         raise ValueError(
             f"facets of {sizes[0]} functions made of {sizes[1]} monomials with {sizes[2]} powers: "
-            f"the runtime holds {MAX_FACET_SIZES} (foot.h)"
+            f"the runtime holds {MAX_FACET_SIZES} (closest_point.h)"
         )
     return Table(
         functions=basis.functions,
@@ -75,9 +75,9 @@ def library(comm: MPI.Comm) -> ctypes.CDLL:
             asked="SYMANCF_ROUND_OFF",
             given=seed,
         )
-    found = jit.load_runtime(source, comm=comm, defines=["SYMANCF_ROUND_OFF"])
-    ctypes.c_uint64.in_dll(found, "symancf_seed").value = int(seed)
-    return found
+    runtime = jit.load_runtime(source, comm=comm, defines=["SYMANCF_ROUND_OFF"])
+    ctypes.c_uint64.in_dll(runtime, "symancf_seed").value = int(seed)
+    return runtime
 
 
 class _ArrayList(list["npt.NDArray[np.generic]"]):
@@ -89,7 +89,7 @@ class _ArrayList(list["npt.NDArray[np.generic]"]):
         return address(self[-1])
 
 
-def feet_of(
+def closest_points_of(
     library: ctypes.CDLL,
     bases: Sequence[Basis],
     types: Integers,
@@ -99,19 +99,19 @@ def feet_of(
     r: Array,
     beyond: float,
 ) -> tuple[Array, Array]:
-    """Return places (n, 2) and gaps (n,) of the feet of points on facets; NaN: there is none.
+    """Return places (n, 2) and gaps (n,) of closest points on facets; NaN: there is none.
 
     Parameters
     ----------
     bases, types : functions of each type of facets; (F,) types of facets.
     P, Q : (F, monomials, 3), (F, 4, 3) polynomials of the facets and of their normals.
     facet, r : (n,), (n, 3) facets and points, pair by pair.
-    beyond : how far a foot may be beyond an edge, in the parameters.
+    beyond : how far a closest point may be beyond an edge, in the parameters.
     """
     hold, n = _ArrayList(), len(facet)
     xi, g = np.full((n, 2), np.nan), np.full(n, np.nan)
     pointers = [ctypes.c_void_p(hold(a, np.float64)) for a in (P, Q)]
-    library.symancf_feet_of(
+    library.symancf_closest_points_of(
         ctypes.byref(types_of(bases, types, hold)),
         *pointers,
         ctypes.c_int64(n),
@@ -125,7 +125,7 @@ def feet_of(
 
 
 def inner(library: ctypes.CDLL, basis: Basis, rim: Ints32, xi: Array) -> Array:
-    """Return p (n,) at places (n, 2) of facets with the bits `rim` (n,); see foot.h."""
+    """Return p (n,) at places (n, 2) of facets with the bits `rim` (n,); see closest_point.h."""
     hold, p = _ArrayList(), np.zeros(len(rim))
     table = table_of(basis, hold)
     pointers = [ctypes.c_void_p(hold(a, kind)) for a, kind in ((rim, np.int32), (xi, np.float64))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plan of all terms: one C call per energy, residual, tangent, or product with one of them."""
+"""The assembler of all terms: one C call per energy, residual, tangent, or product with one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from ..values.parameter import (
     evaluate,
     is_number,
 )
-from .feet import library as load_library
+from .closest_points import library as load_library
+from .form import Form
 from .group import Group, grouped, parameters, source
-from .piece import Piece
 from .structures import LANES, Term, Terms
 
 if TYPE_CHECKING:
@@ -43,60 +43,60 @@ if TYPE_CHECKING:
     from .numbering import Numbering
 
 CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
-SETS = 16  # of active pieces whose terms are kept
+SETS = 16  # of active forms whose terms are kept
 
 
 class Remembers(Protocol):
     """Has what laws remember: `Memory`."""
 
-    def rows(self, piece: Piece, time: float, /) -> Array | None:
-        """Return the rows of `Piece.cell` at a time with what the piece remembers, or None."""
+    def rows(self, form: Form, time: float, /) -> Array | None:
+        """Return the rows of `Form.cell` at a time with what the form remembers, or None."""
 
     def length(self, time: float, /) -> float:
         """Return the length of the step that ends at a time."""
 
 
-class Plan:
-    """All pieces as one C structure; those of one kernel share their lanes, see `group`.
+class Assembler:
+    """All forms as one C structure; those of one kernel share their lanes, see `group`.
 
     The methods work on local vectors (all coordinates of all local vertices) and return the
     number of quadrature points that left the domain of their law.
 
     Parameters
     ----------
-    pieces : what it evaluates at first; `replace` takes others for them.
+    forms : what it evaluates at first; `replace` takes others for them.
     memory : has what laws remember and the length of the step; None: no law asks for these.
 
     Attributes
     ----------
-    values : of all uniform parameters of all pieces, called `names`; `write` after a change.
+    values : of all uniform parameters of all forms, called `names`; `write` after a change.
     revision : number of updates that changed a parameter.
     """
 
     def __init__(
         self,
-        pieces: Sequence[Piece],
+        forms: Sequence[Form],
         numbering: Numbering,
         reference: Array,
         comm: MPI.Comm,
         memory: Remembers | None = None,
     ) -> None:
-        self.pieces = list(pieces)
+        self.forms = list(forms)
         self.numbering, self.reference = numbering, reference
         self._comm, self._memory = comm, memory
-        self._rows_at = Piece.rows if memory is None else memory.rows
-        self._parts: weakref.WeakSet[Plan] = weakref.WeakSet()
+        self._rows_at = Form.rows if memory is None else memory.rows
+        self._parts: weakref.WeakSet[Assembler] = weakref.WeakSet()
         library = load_library(comm)
         self._most: int = library.symancf_most_vectors()
         self._assemble = library.symancf_assemble
         self._assemble.restype = ctypes.c_int64
         pointer = ctypes.c_void_p
         self._assemble.argtypes = [pointer, ctypes.c_int, pointer, pointer, pointer, pointer]
-        self._kept_size = library.symancf_kept_size
-        self._kept_size.restype = ctypes.c_int64
+        self._linearized_size = library.symancf_linearized_size
+        self._linearized_size.restype = ctypes.c_int64
         self.revision = 0
         self._addresses: dict[int, tuple[weakref.ref[Array], int]] = {}
-        self._plan = Terms(
+        self._assembler = Terms(
             reference=address(reference),
             coordinates=numbering.coordinates,
             row=address(numbering.row),
@@ -106,31 +106,31 @@ class Plan:
             rows=numbering.rows,
             vertex_plain=address(numbering.vertex_plain),
         )
-        self._reference = ctypes.byref(self._plan)
+        self._reference = ctypes.byref(self._assembler)
         self._vectors: dict[str, Array | None] = {}
         self._matrix: tuple[Matrix, Sequence[int]] | None = None
-        self._number = {piece: number for number, piece in enumerate(self.pieces)}
+        self._number = {form: number for number, form in enumerate(self.forms)}
         self._collect()
         self._place()
-        self._moving: Mask = np.array([piece.moving for piece in self.pieces], dtype=bool)
+        self._moving: Mask = np.array([form.moving for form in self.forms], dtype=bool)
         self._active: Mask = ~self._moving
         self._turning: dict[jit.Kernel, jit.Kernel] = {}
         self._tables: dict[tuple[jit.Kernel, str], jit.Kernel] = {}
         self._kinds: list[list[int]] = []
         self._groups_by_numbers: dict[tuple[int, ...], Group] = {}
-        # by the mask of active pieces: their groups and the terms of C
+        # by the mask of active forms: their groups and the terms of C
         self._arranged: dict[bytes, tuple[list[Group], ctypes.Array[Term]]] = {}
         self._arrange()
 
-    def part(self, pieces: Sequence[Piece]) -> Plan:
-        """Return a plan of some of the pieces; it takes up those that replace them, too."""
-        made = Plan(pieces, self.numbering, self.reference, self._comm, self._memory)
-        self._parts.add(made)
-        return made
+    def part(self, forms: Sequence[Form]) -> Assembler:
+        """Return an assembler of some of the forms; it takes up those that replace them, too."""
+        part = Assembler(forms, self.numbering, self.reference, self._comm, self._memory)
+        self._parts.add(part)
+        return part
 
     def _collect(self) -> None:
-        """List the uniform parameters of all pieces, and where each value of them is used."""
-        own = [parameters(piece) for piece in self.pieces]
+        """List the uniform parameters of all forms, and where each value of them is used."""
+        own = [parameters(form) for form in self.forms]
         self._first = np.cumsum([0, *map(len, own)])
         self.values = np.zeros(int(self._first[-1]))
         self._new_values = self.values.copy()
@@ -140,11 +140,11 @@ class Plan:
         called: dict[str, list[int]] = {}
         used: dict[Hashable, tuple[str, Value | None, list[int]]] = {}
         place = 0
-        for piece, names in zip(self.pieces, own, strict=True):
+        for form, names in zip(self.forms, own, strict=True):
             for name in names:
-                value = own_values[name] if name in own_values else piece.uniform.get(name)
-                known = used.setdefault(source(value), (f"{name} of {piece.name!r}", value, []))
-                known[2].append(place)
+                value = own_values[name] if name in own_values else form.uniform.get(name)
+                use = used.setdefault(source(value), (f"{name} of {form.name!r}", value, []))
+                use[2].append(place)
                 called.setdefault(name, []).append(place)
                 place += 1
         self._called = {name: np.array(places) for name, places in called.items()}
@@ -152,19 +152,19 @@ class Plan:
         self._changing: list[tuple[str, Value | None, Ints]] | None = None
 
     def _place(self) -> None:
-        """List the pieces with parameters of entities that change in time."""
+        """List the forms with parameters of entities that change in time."""
         self._placed = [
-            (k, piece)
-            for k, piece in enumerate(self.pieces)
-            if piece.cell_at is not None or piece.kernel.memory
+            (k, form)
+            for k, form in enumerate(self.forms)
+            if form.cell_at is not None or form.kernel.memory
         ]
         self._rows: dict[int, Array] = {}
 
     def _arrange(self) -> None:
-        """Put the terms of the active pieces into the structure of C."""
+        """Put the terms of the active forms into the structure of C."""
         key = self._active.tobytes()
         if key not in self._arranged:
-            self._kinds = self._kinds or grouped(self.pieces)
+            self._kinds = self._kinds or grouped(self.forms)
             chosen = [tuple(k for k in kind if self._active[k]) for kind in self._kinds]
             groups = [self._group(numbers) for numbers in chosen if numbers]
             terms = (Term * max(1, len(groups)))(*(group.term for group in groups))
@@ -172,16 +172,16 @@ class Plan:
                 self._arranged.clear()
             self._arranged[key] = groups, terms
         self._groups, self._terms = self._arranged[key]
-        self._plan.term = ctypes.cast(self._terms, ctypes.POINTER(Term))
-        self._plan.terms = len(self._groups)
-        self._holds: dict[int, int] = {}  # pieces: which of the groups
+        self._assembler.term = ctypes.cast(self._terms, ctypes.POINTER(Term))
+        self._assembler.terms = len(self._groups)
+        self._holds: dict[int, int] = {}  # forms: which of the groups
         self._stale = False
         self.write()
 
     def _group(self, numbers: tuple[int, ...]) -> Group:
         if numbers not in self._groups_by_numbers:
-            pieces = {number: self.pieces[number] for number in numbers}
-            group = Group(pieces, self._first, self.numbering.coordinates, self._most)
+            forms = {number: self.forms[number] for number in numbers}
+            group = Group(forms, self._first, self.numbering.coordinates, self._most)
             if self._matrix is not None:
                 group.attach(self._matrix[0].positions, self._matrix[1])
             self._groups_by_numbers[numbers] = group
@@ -189,7 +189,7 @@ class Plan:
 
     @property
     def groups(self) -> list[Group]:
-        """The active pieces as they are evaluated together."""
+        """The active forms as they are evaluated together."""
         if self._stale:
             self._arrange()
         return self._groups
@@ -197,12 +197,12 @@ class Plan:
     def attach(self, matrix: Matrix, numbers: Sequence[int] | None = None) -> None:
         """Let tangents be written straight into the value arrays of `matrix`.
 
-        `numbers` are those of this plan's pieces among the pieces of the matrix, default: the
+        `numbers` are those of this assembler's forms among the forms of the matrix, default: the
         first ones.
         """
-        self._matrix = matrix, range(len(self.pieces)) if numbers is None else numbers
+        self._matrix = matrix, range(len(self.forms)) if numbers is None else numbers
         for name in ("diagonal_start", "off_start", "diagonal", "off"):
-            setattr(self._plan, name, address(getattr(matrix, name)))
+            setattr(self._assembler, name, address(getattr(matrix, name)))
         matrix.note(self, self._matrix[1])
         for group in self._groups_by_numbers.values():
             group.attach(matrix.positions, self._matrix[1])
@@ -222,8 +222,8 @@ class Plan:
                 self._new_values[places] = evaluate(name, value, time)
         if self._changing is None:
             self._changing = [of for of in self._sources if not is_number(of[1])]
-        for number, piece in self._placed:
-            rows = self._rows_at(piece, time)
+        for number, form in self._placed:
+            rows = self._rows_at(form, time)
             if rows is not None:
                 self._rows[number] = rows
         if self._rows or (self.values != self._new_values).any():
@@ -250,7 +250,7 @@ class Plan:
             group.write(self.values, self._rows)
 
     def fill(self, rows: Mapping[int, Array]) -> None:
-        """Let kernels see other parameters (n, rows) of the entities of pieces, by their number."""
+        """Let kernels see other parameters (n, rows) of the entities of forms, by their number."""
         for group in self.groups:
             group.write(self.values, rows)
 
@@ -266,12 +266,12 @@ class Plan:
 
     @cached_property
     def changes(self) -> bool:
-        """Whether a parameter may change while time goes on; pieces that replace others agree."""
+        """Whether a parameter may change while time goes on; forms that replace others agree."""
         return any(
-            piece.cell_at is not None
-            or "t" in piece.kernel.uniform
-            or any(depends_on_time(piece.uniform.get(name)) for name in parameters(piece))
-            for piece in self.pieces
+            form.cell_at is not None
+            or "t" in form.kernel.uniform
+            or any(depends_on_time(form.uniform.get(name)) for name in parameters(form))
+            for form in self.forms
         )
 
     @property
@@ -292,7 +292,7 @@ class Plan:
     @property
     def timed_cells(self) -> bool:
         """Whether a parameter is a function of place and time."""
-        return any(p.cell_at and getattr(p.cell_at, "timed", True) for p in self.pieces)
+        return any(p.cell_at and getattr(p.cell_at, "timed", True) for p in self.forms)
 
     def _is_length(self, value: Value | None) -> bool:
         """Tell whether a value is the length of the step."""
@@ -300,43 +300,43 @@ class Plan:
         return own or getattr(value, "is_length", False)
 
     def places(self, name: str) -> Ints:
-        """Return the places of a parameter, of all pieces that have it, among `values`."""
+        """Return the places of a parameter, of all forms that have it, among `values`."""
         return self._called.get(name, np.zeros(0, dtype=np.int64))
 
     def names(self) -> list[str]:
         """Return what the `values` are called."""
-        return [f"{name} of {p.name!r}" for p in self.pieces for name in parameters(p)]
+        return [f"{name} of {p.name!r}" for p in self.forms for name in parameters(p)]
 
     @property
-    def given(self) -> list[Value | None]:
+    def uniform_values(self) -> list[Value | None]:
         """What uniform parameters are made of, each once."""
         return [value for _, value, _ in self._sources]
 
     def functions(self) -> list[tuple[str, str, Value]]:
-        """Return the functions of time: the piece, what messages call it, the function."""
-        found: list[tuple[str, str, Value]] = []
+        """Return the functions of time: the form, what messages call it, the function."""
+        functions: list[tuple[str, str, Value]] = []
         for what, value, places in self._sources:
-            piece = self.pieces[int(np.searchsorted(self._first, places[0], "right")) - 1]
+            form = self.forms[int(np.searchsorted(self._first, places[0], "right")) - 1]
             own = what.startswith(f"{STEP} of ") or value is _present
             if depends_on_time(value) and not (own or isinstance(value, Parameter)):
                 assert value is not None
-                found.append((piece.name, what, value))
-        return found
+                functions.append((form.name, what, value))
+        return functions
 
     def growing(self) -> Ints:
-        """Return the places among `values` of what statics lets grow; see `Piece.growing`."""
-        found = [
+        """Return the places among `values` of what statics lets grow; see `Form.growing`."""
+        places = [
             first + k
-            for first, piece in zip(self._first, self.pieces, strict=False)
-            for k, name in enumerate(parameters(piece) if piece.growing else ())
-            if name in piece.growing
+            for first, form in zip(self._first, self.forms, strict=False)
+            for k, name in enumerate(parameters(form) if form.growing else ())
+            if name in form.growing
         ]
-        return np.array(found, dtype=np.int64)
+        return np.array(places, dtype=np.int64)
 
     def of_parameters(self) -> Ints:
         """Return the places among `values` of what is a `Parameter`."""
-        found = [at for _, value, at in self._sources if isinstance(value, Parameter)]
-        places: Ints = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+        parts = [at for _, value, at in self._sources if isinstance(value, Parameter)]
+        places: Ints = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
         return places
 
     def follow(self, rate: Array | None, factor: Array | None) -> None:
@@ -348,7 +348,7 @@ class Plan:
             self._active, self._stale = np.where(self._moving, rate is not None, self._active), True
         for name, vector in (("rate", rate), ("rate_factor", factor)):
             self._vectors[name] = vector
-            setattr(self._plan, name, None if vector is None else address(vector))
+            setattr(self._assembler, name, None if vector is None else address(vector))
 
     @contextmanager
     def following(self, rate: Array | None, factor: Array | None) -> Iterator[None]:
@@ -362,7 +362,7 @@ class Plan:
 
     @contextmanager
     def only(self, chosen: Mask) -> Iterator[None]:
-        """Leave out the pieces that are not `chosen`, a mask, for a while."""
+        """Leave out the forms that are not `chosen`, a mask, for a while."""
         before = self._active
         self._active, self._stale = before & chosen, True
         try:
@@ -370,16 +370,16 @@ class Plan:
         finally:
             self._active, self._stale = before, True
 
-    def replace(self, new: Mapping[Piece, Piece]) -> None:
-        """Take other pieces for present ones; the groups without these stay as they are.
+    def replace(self, new: Mapping[Form, Form]) -> None:
+        """Take other forms for present ones; the groups without these stay as they are.
 
-        Parameters are those of the pieces before.
+        Parameters are those of the forms before.
         """
         numbers = set()
-        for old, piece in new.items():
+        for old, form in new.items():
             number = self._number.pop(old, None)
             if number is not None:
-                self.pieces[number], self._number[piece] = piece, number
+                self.forms[number], self._number[form] = form, number
                 numbers.add(number)
         if numbers:
             self._groups_by_numbers = {
@@ -392,29 +392,29 @@ class Plan:
         for part in self._parts:
             part.replace(new)
 
-    def number(self, piece: Piece) -> int:
-        """Return the number of one of the pieces."""
-        return self._number[piece]
+    def number(self, form: Form) -> int:
+        """Return the number of one of the forms."""
+        return self._number[form]
 
     def _address(self, array: Array | None) -> int | None:
         """Return the address of an array; asking NumPy costs more than a small assembly."""
         if array is None:
             return None
-        known = self._addresses.get(id(array))
-        if known is not None and known[0]() is array:
-            return known[1]
+        entry = self._addresses.get(id(array))
+        if entry is not None and entry[0]() is array:
+            return entry[1]
         if len(self._addresses) > 64:
             self._addresses.clear()
-        found = address(array)
-        self._addresses[id(array)] = weakref.ref(array), found
-        return found
+        pointer = address(array)
+        self._addresses[id(array)] = weakref.ref(array), pointer
+        return pointer
 
     @property
     def structure(self) -> int:
-        """The address of ``symancf_plan`` for `evaluate`; ask again where pieces were chosen."""
+        """The address of ``symancf_assembler`` for `evaluate`; ask again after `only`."""
         if self._stale:
             self._arrange()
-        return ctypes.addressof(self._plan)
+        return ctypes.addressof(self._assembler)
 
     @property
     def evaluate(self) -> int | None:
@@ -428,17 +428,17 @@ class Plan:
         with EVENTS[mode if mode in EVENTS else "outputs"]:
             bad = self._assemble(self._reference, CODE[mode], at(x), at(v), at(f), at(e))
             if PETSc.Log.isActive():
-                kernels = ((self.pieces[g.numbers[0]].kernel, g.size) for g in self._groups)
+                kernels = ((self.forms[g.numbers[0]].kernel, g.size) for g in self._groups)
                 PETSc.Log.logFlops(sum(k.flops.get(mode, 0) * size for k, size in kernels))
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
         return int(bad)
 
     def energies(self, x: Array) -> tuple[Array, int]:
-        """Return the energy of each piece, summed over the entities that this rank owns."""
-        energies = np.zeros(max(1, len(self.pieces)))
+        """Return the energy of each form, summed over the entities that this rank owns."""
+        energies = np.zeros(max(1, len(self.forms)))
         bad = self._call("energy", x, None, None, energies)
-        return energies[: len(self.pieces)], bad
+        return energies[: len(self.forms)], bad
 
     def residual(self, x: Array, f: Array) -> int:
         """Write the residual at `x` into the local vector `f` (owned rows are complete)."""
@@ -467,7 +467,7 @@ class Plan:
     def linearize(self, x: Array, linear: Linearized) -> int:
         """Keep the tangent at `x` of points projected onto facets, whose products are expensive."""
         terms = self._by_group()
-        linear.take(terms, self._kept_size)
+        linear.take(terms, self._linearized_size)
         with linear.visible_to_c(terms):
             return self._call("linearize", x, None, None, None)
 
@@ -476,7 +476,7 @@ class Plan:
 
     @property
     def rows(self) -> dict[int, Array]:
-        """Present parameters (n, rows) of entities by piece, where they change in time."""
+        """Present parameters (n, rows) of entities by form, where they change in time."""
         return dict(self._rows)
 
     def turn(self, values: Array, rows: Mapping[int, Array]) -> None:
@@ -490,14 +490,14 @@ class Plan:
             for number, (first, end) in enumerate(pairwise(self._first))
         ]
         moves = np.any(self._comm.allgather(mine), axis=0)
-        for piece in compress(self.pieces, moves):
-            if piece.kernel not in self._turning:
-                found = jit.with_modes(piece.kernel, ("parameter",), self._comm)
-                self._turning[piece.kernel] = found
+        for form in compress(self.forms, moves):
+            if form.kernel not in self._turning:
+                compiled = jit.with_modes(form.kernel, ("parameter",), self._comm)
+                self._turning[form.kernel] = compiled
         for group, term in zip(self.groups, self._terms, strict=False):
             term.uniform_rate = term.cell_rate = None
             if moves[group.numbers].any():
-                kernel = self._turning[self.pieces[group.numbers[0]].kernel]
+                kernel = self._turning[self.forms[group.numbers[0]].kernel]
                 group.turn(term, values, rows, kernel.addresses["parameter"])
 
     def parameter(self, x: Array, f: Array) -> int:
@@ -505,8 +505,8 @@ class Plan:
         f.fill(0.0)
         return self._call("parameter", x, None, f, None)
 
-    def tabulate(self, mode: str, pieces: Sequence[int], x: Array) -> tuple[dict[int, Array], int]:
-        """Return what a function of kernels tells of the points of pieces, by their numbers.
+    def tabulate(self, mode: str, forms: Sequence[int], x: Array) -> tuple[dict[int, Array], int]:
+        """Return what a function of kernels tells of the points of forms, by their numbers.
 
         Arrays (entities, rows), and the number of points that left the domain. Collective when
         `mode` is asked of a kernel first: its function is compiled then.
@@ -514,25 +514,25 @@ class Plan:
         Parameters
         ----------
         mode : ``"outputs"``, ``"update"`` or ``"initial"``.
-        pieces : numbers of those that are asked; active ones.
+        forms : numbers of those that are asked; active ones.
         """
-        found: dict[int, Array] = {}
-        tables, bad = self.tables(mode, pieces, x)
+        values: dict[int, Array] = {}
+        tables, bad = self.tables(mode, forms, x)
         for group, table in tables.items():
-            found |= group.values_of(table)
-        return {k: found[k] for k in pieces if k in found}, bad
+            values |= group.values_of(table)
+        return {k: values[k] for k in forms if k in values}, bad
 
-    def tables(self, mode: str, pieces: Sequence[int], x: Array) -> tuple[dict[Group, Array], int]:
-        """Return the same by the groups that pieces are in: (batches, rows, 8)."""
+    def tables(self, mode: str, forms: Sequence[int], x: Array) -> tuple[dict[Group, Array], int]:
+        """Return the same by the groups that forms are in: (batches, rows, 8)."""
         groups = self.groups
         self._holds = self._holds or {n: k for k, group in enumerate(groups) for n in group.numbers}
-        held = [number for number in pieces if number in self._holds]
+        held = [number for number in forms if number in self._holds]
         self.prepare(mode, held)  # in an order that no rank's groups change
         asked = sorted({self._holds[number] for number in held})
         tables: dict[Group, Array] = {}
         try:
             for k in asked:
-                kernel = self._telling(self.pieces[groups[k].numbers[0]].kernel, mode)
+                kernel = self._telling(self.forms[groups[k].numbers[0]].kernel, mode)
                 rows, function = kernel.size("O"), kernel.addresses[mode]
                 tables[groups[k]] = groups[k].tabulate(self._terms[k], rows, mode, function)
             bad = self._call(mode, x, None, None, None)
@@ -542,26 +542,27 @@ class Plan:
         return tables, bad
 
     # ---- steps in C, see `symancf.solve.dynamics.remembering` -----------------------------------
-    def telling(self, mode: str, pieces: Sequence[int]) -> tuple[Terms, dict[int, Array]]:
-        """Return a plan of C whose terms are those of pieces, and the tables to which they tell.
+    def telling(self, mode: str, forms: Sequence[int]) -> tuple[Terms, dict[int, Array]]:
+        """Return an assembler of C with the terms of forms, and the tables to which these tell.
 
-        (batches, rows, 8) by the number of the piece; see `tabulate`. Parameters are this plan's.
+        (batches, rows, 8) by the number of the form; see `tabulate`. Parameters are this
+        assembler's.
         """
-        self.prepare(mode, pieces)
-        chosen = [group for group in self.groups if not set(pieces).isdisjoint(group.numbers)]
+        self.prepare(mode, forms)
+        chosen = [group for group in self.groups if not set(forms).isdisjoint(group.numbers)]
         terms = (Term * max(1, len(chosen)))(*(group.term for group in chosen))
         tables: dict[int, Array] = {}
         for group, term in zip(chosen, terms, strict=False):
-            kernel = self._telling(self.pieces[group.numbers[0]].kernel, mode)
+            kernel = self._telling(self.forms[group.numbers[0]].kernel, mode)
             table = group.tabulate(term, kernel.size("O"), mode, kernel.addresses[mode])
             tables |= dict.fromkeys(group.numbers, table)
-        made = Terms.from_buffer_copy(self._plan)
+        made = Terms.from_buffer_copy(self._assembler)
         made.term, made.terms = ctypes.cast(terms, ctypes.POINTER(Term)), len(chosen)
         return made, tables
 
-    def lanes(self, piece: Piece) -> tuple[Array, int, int] | None:
-        """Return the lanes of a piece, see `Group.lanes`; None: it is not active here."""
-        number = self._number.get(piece, -1)
+    def lanes(self, form: Form) -> tuple[Array, int, int] | None:
+        """Return the lanes of a form, see `Group.lanes`; None: it is not active here."""
+        number = self._number.get(form, -1)
         found = [group for group in self.groups if number in group.numbers]
         return found[0].lanes(number) if found else None
 
@@ -576,14 +577,14 @@ class Plan:
         for group in self.groups:
             group.overwritten()
 
-    def prepare(self, mode: str, pieces: Sequence[int]) -> None:
-        """Compile a function of the kernels of pieces (collective)."""
-        for number in pieces:
-            self._telling(self.pieces[number].kernel, mode)
+    def prepare(self, mode: str, forms: Sequence[int]) -> None:
+        """Compile a function of the kernels of forms (collective)."""
+        for number in forms:
+            self._telling(self.forms[number].kernel, mode)
 
-    def told(self, number: int) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
-        """Return law, number of points and names of the ``"outputs"`` of a piece (collective)."""
-        return self._telling(self.pieces[number].kernel, "outputs").description.outputs
+    def output_rows(self, number: int) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
+        """Return law, number of points and names of the ``"outputs"`` of a form (collective)."""
+        return self._telling(self.forms[number].kernel, "outputs").description.outputs
 
     def _telling(self, kernel: jit.Kernel, mode: str) -> jit.Kernel:
         if (kernel, mode) not in self._tables:

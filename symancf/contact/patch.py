@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Leaves: what all facets of one sheet have in common within a skin, and which of it they are."""
+"""Patches: what all facets of one facet set have in common within a surface."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ..arrays import Array, Ints, Ints32, Mask
-from ..assembly.piece import Basis
+from ..assembly.form import Basis
 from ..cells.shape import ShapeFunctions
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
     from ..elements import Element
     from ..places.interpolation import Interpolation
-    from .sheet import Sheet
+    from .facet_set import FacetSet
 
 
 Number = TypeVar("Number", bound=np.generic)
@@ -43,11 +43,11 @@ def stacked(parts: Sequence[Array]) -> Array:
     if len(parts) == 1:
         return parts[0]
     sizes = np.max([part.shape[1:] for part in parts], axis=0)
-    found, first = np.zeros((sum(map(len, parts)), *sizes)), 0
+    rows, first = np.zeros((sum(map(len, parts)), *sizes)), 0
     for part in parts:
-        found[(slice(first, first + len(part)), *map(slice, part.shape[1:]))] = part
+        rows[(slice(first, first + len(part)), *map(slice, part.shape[1:]))] = part
         first += len(part)
-    return found
+    return rows
 
 
 def filled(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
@@ -57,21 +57,21 @@ def filled(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
     return np.concatenate([np.concatenate(both, axis=1) for both in zip(parts, more, strict=True)])
 
 
-class Leaf:
-    """The facets of one sheet in a skin.
+class SurfacePatch:
+    """The facets of one facet set in a surface.
 
     Parameters
     ----------
-    sheet : whose facets these are.
+    facet_set : whose facets these are.
     vertices : (n, nv) ids of their nodes.
-    nodes : (U,) ids of all nodes of the skin, ascending.
-    facet, point : number of the first facet, and of the first point, among all of the skin.
+    nodes : (U,) ids of all nodes of the surface, ascending.
+    facet, point : number of the first facet, and of the first point, among all of the surface.
 
     Attributes
     ----------
     element, basis : that interpolates the facets, and its functions.
     facets : (n, nv) their places among the nodes.
-    at, points : where they, and their points, are among all of the skin.
+    at, points : where they, and their points, are among all of the surface.
     count : number of points of a facet.
     corners : number of corners.
     middle : (2,) parameters of the middle.
@@ -82,12 +82,14 @@ class Leaf:
     group: Ints
     maps: Array
 
-    def __init__(self, sheet: Sheet, vertices: Ints, nodes: Ints, facet: int, point: int) -> None:
-        self.sheet, element = sheet, sheet.element
+    def __init__(
+        self, facet_set: FacetSet, vertices: Ints, nodes: Ints, facet: int, point: int
+    ) -> None:
+        self.facet_set, element = facet_set, facet_set.element
         assert element is not None
         self.element, self.basis, cell = element, basis_of(element), element.topology
         self.facets, n = np.searchsorted(nodes, vertices), len(vertices)
-        self.count, self.corners = len(sheet.weights), cell.corners
+        self.count, self.corners = len(facet_set.weights), cell.corners
         self.at = slice(facet, facet + n)
         self.points = slice(point, point + n * self.count)
         self.middle = cell.to_domain(cell.centre)
@@ -97,17 +99,17 @@ class Leaf:
     def tables(self, xi: Array) -> Array:
         """Return values and derivatives (1 + d, k, functions) of the functions at places (k, d)."""
         powers, d = self.basis.exponents, xi.shape[1]
-        found = []
+        values = []
         for along in range(-1, d):
             factor = powers[:, along] if along >= 0 else 1
             lower = np.maximum(powers - (np.arange(d) == along), 0)
-            found.append(factor * np.prod(xi[:, None, :] ** lower, axis=2))
-        return np.asarray(np.stack(found) @ self.basis.coefficients)
+            values.append(factor * np.prod(xi[:, None, :] ** lower, axis=2))
+        return np.asarray(np.stack(values) @ self.basis.coefficients)
 
     @cached_property
     def rule(self) -> Array:
         """`tables` at the points."""
-        return self.tables(self.sheet.points)
+        return self.tables(self.facet_set.points)
 
     @cached_property
     def sampled(self) -> Array:
@@ -131,7 +133,7 @@ class Leaf:
         return np.asarray(np.einsum("qi,fia->fqa", N, self.elements(x)))
 
     def widths(self, X: Array) -> Array:
-        """Return the shortest edges (n,) at positions (U, 3) of the nodes of the skin."""
+        """Return the shortest edges (n,) at positions (U, 3) of the nodes of the surface."""
         ring = X[self.facets[:, : self.basis.corners]]
         edges = np.linalg.norm(ring - np.roll(ring, -1, axis=1), axis=2)
         return np.asarray(edges.min(axis=1))
@@ -149,21 +151,21 @@ class Leaf:
         Weights (n, vectors, 2).
         """
         s, (_, d1, d2) = self.basis.slopes, self.tables(self._ends)
-        found = np.stack([d1[corners], d2[corners]], axis=2)
+        derivatives = np.stack([d1[corners], d2[corners]], axis=2)
         for v in range(self.basis.vertices if s else 0):
             at = slice(v * (1 + s) + 1, (v + 1) * (1 + s))
-            found[:, at] = np.einsum("nid,nij->njd", found[:, at], self.maps[facets, v])
-        return np.asarray(found)
+            derivatives[:, at] = np.einsum("nid,nij->njd", derivatives[:, at], self.maps[facets, v])
+        return np.asarray(derivatives)
 
     def interpolated(self, normals: Array) -> Array:
         """Return the polynomials 1, xi, eta, xi eta (n, 4, 3) of normals (G, 3) by `group`."""
         n = normals[self.group]
-        found = np.zeros((len(n), 4, 3))
-        found[:, 0], found[:, 1] = n[:, 0], n[:, 1] - n[:, 0]
-        found[:, 2] = n[:, -1] - n[:, 0]
+        polynomials = np.zeros((len(n), 4, 3))
+        polynomials[:, 0], polynomials[:, 1] = n[:, 0], n[:, 1] - n[:, 0]
+        polynomials[:, 2] = n[:, -1] - n[:, 0]
         if self.corners == 4:
-            found[:, 3] = n[:, 0] - n[:, 1] + n[:, 2] - n[:, 3]
-        return found
+            polynomials[:, 3] = n[:, 0] - n[:, 1] + n[:, 2] - n[:, 3]
+        return polynomials
 
     # ---- in a numbered configuration ------------------------------------------------------------
     def place(self, configuration: Configuration, numbers: Ints, mine: Mask, height: Array) -> None:
@@ -185,7 +187,7 @@ class Leaf:
 
     def on(self, configuration: Configuration) -> Interpolation:
         """Return how the body is interpolated."""
-        return configuration.binding(self.sheet.body).interpolation
+        return configuration.binding(self.facet_set.body).interpolation
 
     def take(self, configuration: Configuration, values: Sequence[Array], to: Array) -> None:
         """Write a sum of local vectors at this rank's nodes: positions, slopes (U, 1 + s, 3)."""
@@ -204,14 +206,14 @@ class Leaf:
         """Return local offsets (k, functions) of the vectors of nodes, by global number (k, nv)."""
         on = self.on(configuration)
         local = configuration.topology.local(numbers.ravel()).reshape(numbers.shape)
-        found = np.stack([on.offset(local, jet) for jet in self.jets], axis=2)
-        return np.asarray(found.reshape(len(numbers), self.basis.functions), dtype=np.int32)
+        local_offsets = np.stack([on.offset(local, jet) for jet in self.jets], axis=2)
+        return np.asarray(local_offsets.reshape(len(numbers), self.basis.functions), dtype=np.int32)
 
     def weights(self, facets: Ints) -> Array:
         """Return functions at the points of some of its facets, (k, count, vectors of nodes)."""
         s, N = self.basis.slopes, self.rule[0]
-        found = np.tile(N, (len(facets), 1, 1))
+        functions = np.tile(N, (len(facets), 1, 1))
         for v in range(self.basis.vertices if s else 0):
             at = slice(v * (1 + s) + 1, (v + 1) * (1 + s))
-            found[:, :, at] = np.einsum("qi,fij->fqj", N[:, at], self.maps[facets, v])
-        return found
+            functions[:, :, at] = np.einsum("qi,fij->fqj", N[:, at], self.maps[facets, v])
+        return functions

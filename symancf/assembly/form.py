@@ -26,8 +26,8 @@ Role = Literal["strain", "potential", "contact", "constraint", "work", "dissipat
 class MapPattern:
     """Where maps of whole cells (functions, vectors) are not zero.
 
-    By columns: `first` (vectors + 1,), `row` (values,); see whole.h. `nodes` (nodes + 1,) is where
-    the vectors of each node of a cell begin: three of corners, one of edges.
+    By columns: `first` (vectors + 1,), `row` (values,); see cell_maps.h. `nodes` (nodes + 1,) is
+    where the vectors of each node of a cell begin: three of corners, one of edges.
     """
 
     functions: int
@@ -57,7 +57,7 @@ class CellEntities:
     slopes; `blocks` (n, nodes, parts): local offset of each run; `maps` (n, nodes, m, m): the last
     m vectors of the cell = maps . those of the node; `scalars` (n, k): local offsets of
     further unknowns of the kernel, `Space.with_scalars`; the last k vertices of an entity are
-    theirs. With `whole` each vector has a block of its own and `maps` (n, values) are those that
+    theirs. With `cell_map` each vector has a block of its own and `maps` (n, values) are those that
     are not zero of maps of the whole cell.
     """
 
@@ -65,7 +65,7 @@ class CellEntities:
     maps: Array
     widths: tuple[int, ...]
     scalars: Ints32 = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int32))
-    whole: MapPattern | None = None
+    cell_map: MapPattern | None = None
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,15 @@ class Corners:
 
 
 @dataclass(frozen=True)
-class Feet:
-    """Entities of a point kernel whose jets are made before each evaluation; see feet.h.
+class ClosestPoints:
+    """Entities of a point kernel whose jets are made before each evaluation; see closest_points.h.
 
-    Points of facets, each with its foot on the nearest of the facets opposite. A *patch* is a
-    facet that has points with those opposite; `vertices` and `vertex_start` of the piece are of
-    patches, the vertices of the facet that has the points first. Offsets are local, of the
-    vectors (position, slopes) of a facet's vertices. Facets may be of several types: arrays have
-    the room that the largest needs; what others lack is their first entry again, with no weight.
+    Points of facets, each with its closest point on the nearest of the facets opposite. A *contact
+    element* is a facet that has points with those opposite; `vertices` and `vertex_start` of the
+    form are of contact elements, the vertices of the facet that has the points first. Offsets are
+    local, of the vectors (position, slopes) of a facet's vertices. Facets may be of several types:
+    arrays have the room that the largest needs; what others lack is their first entry again, with
+    no weight.
 
     Attributes
     ----------
@@ -153,15 +154,16 @@ class Feet:
         from those of vertices; (facets,) global numbers.
     sizes, widths : (facets,) lengths of cells; shortest edges in the reference.
     rim, own, own_widths : (facets,) free edges and corners on them, a bit for each; (n,) p of
-        points, see `inner` in foot.h: 1 within their own side, 0 on its free edges; (n,) widths
-        of the facets they are on.
-    corners : the normals, of the facets that may hold feet.
-    patch_offsets : (patches, vectors) of the facet that has the points.
-    vector_vertex : (patches, vectors) vertex of the patch that each belongs to.
-    facet_start, candidates : (patches + 1,), (patches,) how many of the facets may hold feet, by
-        ascending number; the others hold anchors or turn normals.
-    facet, corner : (k,), (k, vertices) the facets of patches, their vertices among the patch's.
-    patch, value : (n,), (n, vectors) of points: patch, and weights of the vectors.
+        points, see `inner` in closest_point.h: 1 within their own side, 0 on its free edges; (n,)
+        widths of the facets they are on.
+    corners : the normals, of the facets that may hold closest points.
+    element_offsets : (contact elements, vectors) of the facet that has the points.
+    vector_vertex : (contact elements, vectors) vertex of the contact element that each belongs to.
+    facet_start, candidates : (contact elements + 1,), (contact elements,) how many of the facets
+        may hold closest points, by ascending number; the others hold anchors or turn normals.
+    facet, corner : (k,), (k, vertices) the facets of contact elements, their vertices among the
+        contact element's.
+    element, value : (n,), (n, vectors) of points: contact element, and weights of the vectors.
     first : (n, 3) anchors of points that remember none: facet + 1, xi, eta; may be written to
         between steps.
     reach : gap beyond which the law vanishes.
@@ -183,13 +185,13 @@ class Feet:
     widths: Array
     rim: Ints32
     corners: Corners
-    patch_offsets: Ints32
+    element_offsets: Ints32
     vector_vertex: Ints32
     facet_start: Ints32
     candidates: Ints32
     facet: Ints32
     corner: Ints32
-    patch: Ints32
+    element: Ints32
     value: Array
     own: Array
     own_widths: Array
@@ -225,10 +227,10 @@ class Former:
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """One kernel evaluated on a list of entities; what a term contributes to the plan.
+class Form:
+    """One kernel evaluated on a list of entities; what a term contributes to the assembler.
 
-    It does not change. A term whose list changes between steps gives another piece for it, see
+    It does not change. A term whose list changes between steps gives another form for it, see
     `Revises`. What its points remember is in the state, see `Memory.rows`.
 
     Attributes
@@ -241,15 +243,16 @@ class Piece:
     cell : (n, rows) per-entity parameters in the kernel's order; those of memory are the last.
     cell_at : function of time that returns them, where they change; if its `timed` is False they
         do not change while time goes on.
-    given : the user's functions of which they are made.
+    functions : the user's functions of which they are made.
     growing : uniform parameters that are sizes of loads which turn with the body; statics lets
         them grow where they are there at once.
     owned : (n,) whether this rank counts the entity.
-    vertices : (n, corners) or a flat array with `vertex_start`; of `Feet` for each patch.
+    vertices : (n, corners) or a flat array with `vertex_start`; of `ClosestPoints` for each contact
+        element.
     law, multipliers : of a constraint, the point law of its kernel, lambda . Phi, and the number
         of multipliers, its last unknowns; its time derivatives are made of them.
     ids : (n,) numbers of the entities that are the same on any number of ranks.
-    changing : whether another piece may take its place between steps.
+    changing : whether another form may take its place between steps.
     timed : whether the entities are functions of time.
     moving : whether it acts in motions alone.
     compact : whether its tangent is zero where its force is, as of a gap that is open.
@@ -267,9 +270,9 @@ class Piece:
     owned: Mask
     vertices: Ints32
     vertex_start: Ints32
-    entities: CellEntities | Jets | Feet
+    entities: CellEntities | Jets | ClosestPoints
     cell_at: Callable[[float], Array] | None = None
-    given: Sequence[PlaceFunction] = ()
+    functions: Sequence[PlaceFunction] = ()
     growing: tuple[str, ...] = ()
     law: PointLaw | None = None
     multipliers: int = 0
