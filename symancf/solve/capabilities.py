@@ -70,7 +70,7 @@ BODIES = (
 )
 TERMS = (
     CapabilityRow("term", "fix"),
-    CapabilityRow("term", "fix, displacement of time", steps=ONE_BY_ONE),
+    CapabilityRow("term", "fix, displacement of time"),
     CapabilityRow("term", "planar"),
     CapabilityRow("term", "symmetry"),
     CapabilityRow(

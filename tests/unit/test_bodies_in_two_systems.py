@@ -62,7 +62,8 @@ def test_a_body_moves_in_two_systems_at_once(model: Callable[[], Model]) -> None
     before = first.state.copy()
     assert np.abs(expected).max() > 0.0
     others, more = solid()
-    more[0].name, others[0].name = "other support", "other"  # type: ignore[attr-defined]
+    for term, name in ((more[0], "other support"), (others[0], "other")):
+        vars(term)["name"] = name
     second = sa.System(*others, *bodies, terms=[more[0], *terms])
     assert second._discrete.numbering.size > first._discrete.numbering.size
     third = sa.System(*bodies, terms=terms)

@@ -61,7 +61,7 @@ def test_points_of_shapes_lie_on_their_surface_at_rest_moved_and_on_bodies(kind:
     local = system._discrete.binding(body).local_vertices(system._discrete)
     q = np.concatenate([[[2.0, 0, 0], [2.0, 0, 0]], (turned - np.eye(3)).T[1:]])
     if len(local):
-        system.state[body.offsets(system._discrete, local)[0][:, None] + np.arange(3)] = q
+        system.state[body._offsets(system._discrete, local)[0][:, None] + np.arange(3)] = q
     system.time = 0.25
     origin = np.array([1.0, -1.0, 4.0]) + [2.0, 0.0, 0.0] + turned @ on.point
     for shape, at, axes in (

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.laws import digits_lost, energy_laws
+from symancf.laws import energy_laws
+from symancf.laws.accuracy import digits_lost
 from symancf_codegen.compiler import compile_cells
 from tests.quantities import FAST
 from tests.unit.test_enhanced import RUBBER, distorted

@@ -277,7 +277,7 @@ def test_a_moment_on_a_rigid_body_off_its_constraints(frame: Any) -> None:
     assembler.update(0.0)
     numbering = system._discrete.numbering
     vertex = system._discrete.binding(body).local_vertices(system._discrete)
-    own = (body.offsets(system._discrete, vertex)[0][:, None] + np.arange(3)).ravel()
+    own = (body._offsets(system._discrete, vertex)[0][:, None] + np.arange(3)).ravel()
     state, rate = 0.2 * numbering.random(1), numbering.random(2)[own]
     q = (system.reference + state)[own]
     assert np.abs(np.linalg.det(gradient_of_rigid(q)) - 0.3) > 1e-2  # far from rigid
