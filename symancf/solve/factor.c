@@ -88,7 +88,7 @@ static int find_basis(const symancf_factor *f, int32_t block, const int32_t *pla
   const sizes s = sizes_of(f, block);
   const int32_t n = s.coordinates, m = s.own, width = n + m;
   const int32_t *row = f->block_row + f->block_start[block];
-  double *G = f->small, *scale = f->piece, *size = scale + n, *pivot_of = size + m;
+  double *G = f->small, *scale = f->local, *size = scale + n, *pivot_of = size + m;
   memset(G, 0, (size_t)(m * width) * sizeof(double));
   for (int32_t i = 0; i < n; i++) {
     const double diagonal = fabs(entry(f, row[i], row[i]));
@@ -266,7 +266,7 @@ static void store(symancf_factor *f, const symancf_front *front, const double *d
 static double *factor_front(symancf_factor *f, const symancf_front *front, double *top)
 {
   const int32_t n = front->size, rest = n - front->pivots, *index = f->index + front->index;
-  double *dense = f->dense, *growth = f->piece;
+  double *dense = f->dense, *growth = f->local;
   memset(dense, 0, (size_t)n * (size_t)n * sizeof(double));
   for (int32_t k = front->pairs; k < front->last_pair; k++) add_pair(f, f->pair + k, dense, n);
   for (int32_t i = 0; i < n; i++)
@@ -307,26 +307,26 @@ static void find_nonzero(symancf_factor *f)
 /* Solve with the factors of all fronts, in place. */
 static void substitute(const symancf_factor *f, double *y)
 {
-  double *piece = f->piece;
+  double *local = f->local;
   for (int32_t k = 0; k < f->fronts; k++) {
     const symancf_front *front = f->front + k;
     const int32_t n = front->size, *index = f->index + front->index;
     const double *row = f->lower + front->factors, *inverse = f->inverse + index[0];
-    for (int32_t i = 0; i < n; i++) piece[i] = y[index[i]];
+    for (int32_t i = 0; i < n; i++) local[i] = y[index[i]];
     for (int32_t j = 0; j < front->pivots; j++, row += n)
-      add(piece + j + 1, -piece[j] * inverse[j], row + j + 1, n - j - 1);
-    for (int32_t i = 0; i < n; i++) y[index[i]] = piece[i];
+      add(local + j + 1, -local[j] * inverse[j], row + j + 1, n - j - 1);
+    for (int32_t i = 0; i < n; i++) y[index[i]] = local[i];
   }
   for (int32_t k = f->fronts - 1; k >= 0; k--) {
     const symancf_front *front = f->front + k;
     const int32_t n = front->size, *index = f->index + front->index;
     const double *row = f->upper + front->factors + (int64_t)front->pivots * n;
     const double *inverse = f->inverse + index[0];
-    for (int32_t i = 0; i < n; i++) piece[i] = y[index[i]];
+    for (int32_t i = 0; i < n; i++) local[i] = y[index[i]];
     for (int32_t j = front->pivots - 1; j >= 0; j--) {
       row -= n;
-      piece[j] = (piece[j] - dot(row + j + 1, piece + j + 1, n - j - 1)) * inverse[j];
-      y[index[j]] = piece[j];
+      local[j] = (local[j] - dot(row + j + 1, local + j + 1, n - j - 1)) * inverse[j];
+      y[index[j]] = local[j];
     }
   }
 }
@@ -349,10 +349,10 @@ static void fulfil(const symancf_factor *f, const double *b, double *x)
     const sizes s = sizes_of(f, k);
     const int32_t *row = f->block_row + f->block_start[k];
     const double *basis = f->right + f->basis_start[k];
-    memset(f->piece, 0, (size_t)s.coordinates * sizeof(double));
+    memset(f->local, 0, (size_t)s.coordinates * sizeof(double));
     for (int32_t c = 0; c < s.own; c++)
-      add(f->piece, b[f->own_row[f->own_start[k] + c]], basis + c * s.coordinates, s.coordinates);
-    for (int32_t i = 0; i < s.coordinates && s.own; i++) x[row[i]] = f->piece[i];
+      add(f->local, b[f->own_row[f->own_start[k] + c]], basis + c * s.coordinates, s.coordinates);
+    for (int32_t i = 0; i < s.coordinates && s.own; i++) x[row[i]] = f->local[i];
   }
 }
 
@@ -368,9 +368,9 @@ static void project(const symancf_factor *f, const double *r, double *y)
       for (int32_t i = 0; i < s.free; i++) of_block[i] = r[row[i]];
       continue;
     }
-    for (int32_t i = 0; i < s.coordinates; i++) f->piece[i] = r[row[i]];
+    for (int32_t i = 0; i < s.coordinates; i++) f->local[i] = r[row[i]];
     for (int32_t i = 0; i < s.free; i++)
-      of_block[i] = dot(basis + i * s.coordinates, f->piece, s.coordinates);
+      of_block[i] = dot(basis + i * s.coordinates, f->local, s.coordinates);
   }
 }
 
@@ -386,10 +386,10 @@ static void expand(const symancf_factor *f, const double *y, double *x)
       for (int32_t i = 0; i < s.free; i++) x[row[i]] = of_block[i];
       continue;
     }
-    memset(f->piece, 0, (size_t)s.coordinates * sizeof(double));
+    memset(f->local, 0, (size_t)s.coordinates * sizeof(double));
     for (int32_t i = 0; i < s.free; i++)
-      add(f->piece, of_block[i], basis + i * s.coordinates, s.coordinates);
-    for (int32_t i = 0; i < s.coordinates; i++) x[row[i]] += f->piece[i];
+      add(f->local, of_block[i], basis + i * s.coordinates, s.coordinates);
+    for (int32_t i = 0; i < s.coordinates; i++) x[row[i]] += f->local[i];
   }
 }
 
@@ -400,9 +400,9 @@ static void multipliers(const symancf_factor *f, const double *r, double *x)
     const sizes s = sizes_of(f, k);
     const int32_t *row = f->block_row + f->block_start[k], *own = f->own_row + f->own_start[k];
     const double *basis = f->left + f->basis_start[k];
-    for (int32_t i = 0; i < s.coordinates && s.own; i++) f->piece[i] = r[row[i]];
+    for (int32_t i = 0; i < s.coordinates && s.own; i++) f->local[i] = r[row[i]];
     for (int32_t c = 0; c < s.own; c++)
-      x[own[c]] = dot(basis + c * s.coordinates, f->piece, s.coordinates);
+      x[own[c]] = dot(basis + c * s.coordinates, f->local, s.coordinates);
   }
 }
 

@@ -52,7 +52,7 @@ typedef struct {
   int32_t refines; /* whether each solution is corrected */
   /* workspace */
   double *dense, *stack, *small; /* one front; what is left of some; [3][largest block]^2 */
-  double *reduced, *piece, *residual, *change;
+  double *reduced, *local, *residual, *change;
 } symancf_factor;
 
 #endif

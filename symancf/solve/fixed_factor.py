@@ -211,7 +211,7 @@ class FixedFactor:
             reduced=np.zeros(pivots.sum()),
             dense=np.zeros(largest**2),
             stack=np.zeros(int(depth.max(initial=0))),
-            form=np.zeros(largest + 3 * widest),
+            local=np.zeros(largest + 3 * widest),
         )
         return True
 

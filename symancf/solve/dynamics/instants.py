@@ -92,8 +92,8 @@ class Instants:
         k = self._current
         motion, time = self._motions[k, :4], self.steps[self.due[k] - 1].time
         same = np.array_equal(self._vectors, motion) and self.system.time == time
-        stale = bool(self.method.newton.native.state.tangent.stale)
-        return self.audit.changed() or stale or not same
+        tangent = self.method.newton.native.state.tangent
+        return self.audit.changed() or bool(tangent.stale) or not same
 
     def leave(self) -> None:
         """Go back to the end of the last step."""

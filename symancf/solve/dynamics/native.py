@@ -351,7 +351,7 @@ class Native:
         Exception : what was raised on the way.
         """
         self.prepare()
-        self.call("hold")
+        self.call("prescribe")
         self.call("choose_start", pointer(before), again)
         self.require()
 
