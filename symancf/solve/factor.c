@@ -34,6 +34,7 @@
 #define DEPENDENT 1e-10 /* of a gradient: what is left of it beside others */
 #define EXACT 1e-12     /* backward error of solutions that are not improved, */
 #define SOUND 1e-10     /* and of those that are */
+#define LEFT 1e-8       /* of a right-hand side, in the largest entry: a correction is tried */
 #define RANK 4          /* pivots whose rows are subtracted at once */
 
 typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
@@ -449,6 +450,14 @@ static double backward_error(const symancf_factor *f, const double *b, const dou
   return worst;
 }
 
+static double largest(const double *x, int32_t n)
+{
+  double found = 0.0;
+  for (int32_t i = 0; i < n; i++)
+    if (fabs(x[i]) > found) found = fabs(x[i]);
+  return found;
+}
+
 /* Solve A x = b with the last factors. */
 void symancf_factor_solve(symancf_factor *f, const double *b, double *x)
 {
@@ -458,6 +467,25 @@ void symancf_factor_solve(symancf_factor *f, const double *b, double *x)
   subtract_product(f, b, x, rest);
   solve(f, rest, correction);
   for (int32_t i = 0; i < f->unknowns; i++) x[i] += correction[i];
+}
+
+/*
+ * The same, for a right-hand side of which much may cancel: corrected while more than LEFT of b is
+ * left, twice at most.  Returns whether it is a solution.
+ */
+int symancf_factor_solve_closely(symancf_factor *f, const double *b, double *x)
+{
+  double *rest = f->change, *correction = rest + f->unknowns;
+  const double allowed = LEFT * largest(b, f->unknowns);
+  symancf_factor_solve(f, b, x);
+  subtract_product(f, b, x, rest);
+  if (largest(rest, f->unknowns) <= allowed) return 1;
+  for (int k = 0; k < 2 && largest(rest, f->unknowns) > allowed; k++) {
+    solve(f, rest, correction);
+    for (int32_t i = 0; i < f->unknowns; i++) x[i] += correction[i];
+    subtract_product(f, b, x, rest);
+  }
+  return backward_error(f, b, x) <= SOUND;
 }
 
 /*

@@ -83,14 +83,14 @@ class FixedFactor:
         self.solve_at(pointer(b), pointer(x))
         return x
 
-    def solve_at(self, b: ctypes.c_void_p, x: ctypes.c_void_p) -> None:
-        """Write the solution to an array by its address."""
-        self._library.symancf_factor_solve(self._place, b, x)
+    def solve_at(self, b: ctypes.c_void_p, x: ctypes.c_void_p) -> bool:
+        """Write the solution to an array by its address; tell whether it is one."""
+        return bool(self._library.symancf_factor_solve_closely(self._place, b, x))
 
     @property
     def functions(self) -> tuple[int, int]:
         """The addresses of the functions of C that factor and solve; the first argument: `data`."""
-        both = self._library.symancf_factor_renew, self._library.symancf_factor_solve
+        both = self._library.symancf_factor_renew, self._library.symancf_factor_solve_closely
         renew, solve = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in both)
         return renew, solve
 

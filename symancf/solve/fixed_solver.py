@@ -114,10 +114,11 @@ class FixedSolver:
                 given, to = ctypes.c_void_p(), ctypes.c_void_p()
                 functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
                 functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
-                self.factor.solve_at(given, to)
+                solved = self.factor.solve_at(given, to)
                 functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
                 functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
-                return 0
+                if solved:
+                    return 0
             other = ctypes.c_void_p(self._fall_back().handle)
             return int(functions.PCApply(other, ctypes.c_void_p(r), ctypes.c_void_p(z)))
         except PETSc.Error as error:

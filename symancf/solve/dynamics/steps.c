@@ -358,8 +358,7 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
     int32_t narrow;
     int64_t wide;
   } number = {.wide = 0};
-  if (s->factored) {
-    p->factor_solve(p->factor, p->work->F, p->work->step);
+  if (s->factored && p->factor_solve(p->factor, p->work->F, p->work->step)) {
     s->linear_iterations++;
     return 1;
   }

@@ -87,7 +87,7 @@ typedef struct {
   int (*vector_get)(void *, double **), (*vector_restore)(void *, double **);
   void *factor; /* on a fixed pattern, if `factored` in the state */
   int (*factor_renew)(void *);
-  void (*factor_solve)(void *, const double *, double *);
+  int (*factor_solve)(void *, const double *, double *);
   int32_t residual, tangent, update, wide, exact, most; /* modes of assemblers; iterations */
   /* where steps end: at most shortly after `end`, and `seconds` */
   double h, end, seconds;
