@@ -393,7 +393,7 @@ TABLE = (
     CauseRow(
         "free motion",
         _free("motion"),
-        "unconstrained rigid-body modes: {told}",
+        "unconstrained rigid-body modes: {text}",
         'sa.fix({body}["region"])',
         alone=True,
     ),
@@ -416,7 +416,7 @@ TABLE = (
     CauseRow(
         "zero pivot",
         _free("place"),
-        "the tangent is singular: it has a mode without stiffness, which is largest near {told}",
+        "the tangent is singular: it has a mode without stiffness, which is largest near {text}",
         "print(sa.EigenProblem(system).solve())  # the modes of frequency zero",
         alone=True,
     ),

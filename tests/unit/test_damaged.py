@@ -213,7 +213,7 @@ def test_a_reader_that_loops_or_dies_in_hdf5_is_ended(
     for trouble in ("while True: pass", "os.kill(os.getpid(), signal.SIGSEGV)"):
         script = tmp_path / "integrity.py"
         begin = "say(rows=name, count=0, of=rows)\n"
-        loop = f"        if name not in self.known and name == '/b':\n            {trouble}\n"
+        loop = f"        if name not in self.rows_read and name == '/b':\n            {trouble}\n"
         assert begin in source
         script.write_text(
             source.replace(begin, begin + loop).replace("CPU, WALL = 1.0", "CPU, WALL = 0.2")
