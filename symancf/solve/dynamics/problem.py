@@ -447,7 +447,10 @@ class DynamicProblem(OneProcess, Displayable):
             self._events.resume(state.method["events"])
 
     def reset(self) -> None:
-        """Go to where the first call of `solve` began (collective); the history stays."""
+        """Go to where the first call of `solve` began (collective); the history stays.
+
+        Each `Parameter` of the system has its value of then, too: set others after this.
+        """
         if self._first is not None:
             self.restore(self._first)
 

@@ -426,6 +426,9 @@ class StaticProblem(OneProcess, Displayable):
         return attributes
 
     def reset(self) -> None:
-        """Go to where the first `solve` or `follow` began (collective); the history stays."""
+        """Go to where the first `solve` or `follow` began (collective); the history stays.
+
+        Each `Parameter` of the system has its value of then, too: set others after this.
+        """
         if self._first is not None:
             self.restore(self._first)
