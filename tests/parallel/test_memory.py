@@ -54,7 +54,7 @@ parts = {
     "topology": size(system._discrete.topology),
     "numbering": size(system._discrete.numbering),
     "pieces": size(
-        [(p.vertices, p.entities.blocks, p.cell, p.owned) for p in system._discrete.pieces]
+        [(p.vertices, p.entities.blocks, p.cell, p.owned) for p in system._discrete.forms]
     ),
     "matrix": size(system._discrete.matrix),
     "everything": size(system),
