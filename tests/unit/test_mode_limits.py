@@ -196,3 +196,26 @@ def test_a_pendulum_that_leans_is_no_equilibrium(lean: float, told: bool) -> Non
         warnings.simplefilter("always")
         sa.EigenProblem(leaning).solve(2)
     assert any("no equilibrium" in str(w.message) for w in caught) is told
+
+
+def test_damped_modes_of_many_free_bodies_have_all_their_rigid_motions() -> None:
+    stiff: dict[str, Any] = {"EA": 1e5, "EI": 1e2, "rho": 1.0, "A": 1.0}
+
+    def rod_number(k: int) -> sa.Body:
+        points = np.array([[x, 0.1 * k, 0.0] for x in (0.0, 0.5, 1.0)])
+        lines = np.array([[0, 1], [1, 2]])
+        mesh = sa.Mesh.from_arrays(points, {"line": lines}, regions={"rod": ("line", [0, 1])})
+        return sa.Body(
+            mesh["rod"],
+            sa.elements.ancf_cable,
+            sa.energies.cable(),
+            direction=lambda X: np.broadcast_to((1.0, 0.0, 0.0), X.shape),
+            name=f"rod{k}",
+            **stiff,
+        )
+
+    system = sa.System(*map(rod_number, range(40)))
+    modes = sa.EigenProblem(system, damping=sa.Rayleigh(stiffness=1e-4)).solve(4, damped=True)
+    assert modes.checked
+    assert modes.rigid == 200  # five of each
+    assert len(modes) == 204

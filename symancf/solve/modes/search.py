@@ -326,12 +326,15 @@ class Search:
         try:
             pencil.rates = None
             asked = count if rates is None else 1
-            sigma = -self._first()[0] if omega is None else omega * omega
+            shift, still = self._first()
+            sigma = -shift if omega is None else omega * omega
             slow = self._completed(*self._begun(asked, sigma), asked, omega)
         finally:
             pencil.rates = rates
         if rates is not None:
-            some, self._resting = self.checked, slow.X[:, slow.s == 0.0].real
+            # of many alike, as the motions of many free bodies, Krylov's methods miss some
+            rests = np.concatenate([still, slow.X[:, slow.s == 0.0].real], axis=1)
+            some, self._resting = self.checked, pencil.orthonormal(rests)
             least = float(np.abs(slow.s[slow.s != 0.0]).min(initial=np.inf))
             sigma = 0.3 * least if least < math.inf else math.sqrt(NEGLIGIBLE * self._fastest)
             slow = self._completed(*self._begun(count, sigma), count, None)
