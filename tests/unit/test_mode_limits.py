@@ -214,8 +214,8 @@ def test_damped_modes_of_many_free_bodies_have_all_their_rigid_motions() -> None
             **stiff,
         )
 
-    system = sa.System(*map(rod_number, range(40)))
+    system = sa.System(*map(rod_number, range(24)))
     modes = sa.EigenProblem(system, damping=sa.Rayleigh(stiffness=1e-4)).solve(4, damped=True)
     assert modes.checked
-    assert modes.rigid == 200  # five of each
-    assert len(modes) == 204
+    assert modes.rigid == 120  # five of each
+    assert len(modes) == 124
