@@ -516,13 +516,29 @@ static int try_factors(symancf_factor *f)
   return error <= SOUND;
 }
 
+/*
+ * Count the eigenvalues below zero by Sylvester's law: the pivots below zero, and of the constraints
+ * of one block alone, in the basis [Y N] and with their multipliers, one for each.  (With A = K + E,
+ * E the round-off of the elimination: where that is not negligible, solutions are corrected.)
+ */
+static int32_t count_negative(const symancf_factor *f)
+{
+  int32_t number = f->own_start[f->blocks];
+  if (!f->symmetric || f->refines) return -1;
+  for (int32_t k = 0; k < f->pivots; k++) number += f->inverse[k] < 0.0;
+  return number;
+}
+
 /* Factor the present matrix; return whether that was possible. */
 int symancf_factor_renew(symancf_factor *f)
 {
   double *top = f->stack;
+  f->negative = -1;
   find_nonzero(f);
   if (!find_bases(f)) return 0;
   memset(f->growth, 0, (size_t)f->pivots * sizeof(double));
   for (int32_t k = 0; k < f->fronts && top; k++) top = factor_front(f, f->front + k, top);
-  return top && try_factors(f);
+  if (!top || !try_factors(f)) return 0;
+  f->negative = count_negative(f);
+  return 1;
 }

@@ -50,6 +50,7 @@ typedef struct {
   int32_t *nonzero_start, *nonzero_column;  /* its entries that are not zero */
   double *nonzero;
   int32_t refines; /* whether each solution is corrected */
+  int32_t negative; /* eigenvalues of a symmetric matrix below zero, -1: not known */
   /* workspace */
   double *dense, *stack, *small; /* one front; what is left of some; [3][largest block]^2 */
   double *reduced, *local, *residual, *change;

@@ -67,6 +67,7 @@ class FixedFactor:
         self._start, self._value, self._symmetric = start, value, symmetric
         self.data = _STRUCTURES["symancf_factor"]()
         self._place = ctypes.byref(self.data)
+        self.data.negative = -1
         self.operations = 0.0
         self._blocks = Blocks(start, column, constrains)
         self.suits = len(self._blocks.rows) <= MOST_BLOCKS and self._analyse()
@@ -76,6 +77,14 @@ class FixedFactor:
     def renew(self) -> bool:
         """Factor the matrix of now; tell whether there are such factors."""
         return self.suits and bool(self._library.symancf_factor_renew(self._place))
+
+    @property
+    def negative(self) -> int | None:
+        """The number of eigenvalues below zero of the symmetric matrix that was factored last.
+
+        None: not known, as the matrix is not symmetric, has no factors, or these are not exact.
+        """
+        return int(self.data.negative) if self.suits and self.data.negative >= 0 else None
 
     def solve(self, b: Array) -> Array:
         """Return the solution with the last factors."""

@@ -28,12 +28,13 @@ class FixedSolver:
     """The preconditioner of a KSP of one rank: `FixedFactor`, or PETSc's factors with pivoting.
 
     The order of elimination is found once for each pattern. Where the pattern does not suit, a
-    pivot is zero or solutions are none, PETSc's factors of the same matrix take over, by KLU where
-    PETSc has it, until the next matrix.
+    pivot is zero or solutions are none, PETSc's factors of the same matrix take over until the next
+    matrix.
 
     Parameters
     ----------
     symmetric : whether the matrix is.
+    other : the package of SuiteSparse that takes over, where PETSc has it; else MUMPS does.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class FixedSolver:
     SymancfError : there are several ranks.
     """
 
-    def __init__(self, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool) -> None:
+    def __init__(self, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool, other: str = "klu") -> None:
         if matrix.comm.size > 1:
             raise SymancfError(
                 f"-pc_type {FIXED} is for one rank; on {matrix.comm.size} take -pc_type lu",
@@ -54,7 +55,7 @@ class FixedSolver:
                 given=FIXED,
                 possible=("lu", "cholesky"),
             )
-        self._matrix, self._symmetric = matrix, symmetric
+        self._matrix, self._symmetric, self._package = matrix, symmetric, other
         self.factor: FixedFactor | None = None
         self.factored, self.refusals = False, 0
         self._of = -1, -1  # pattern and values that are factored
@@ -91,7 +92,7 @@ class FixedSolver:
         if self._other is None:
             self._other = PETSc.PC().create(mat.comm)
             self._other.setType(PETSc.PC.Type.LU)
-            self._other.setFactorSolverType("klu" if has("suitesparse") else "mumps")
+            self._other.setFactorSolverType(self._package if has("suitesparse") else "mumps")
         self._other.setOperators(mat, mat)
         self._other.setUp()  # where entries have changed
         return self._other

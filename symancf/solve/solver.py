@@ -87,16 +87,20 @@ def _factored(system: DiscreteSystem) -> bool:
     return isinstance(over_nodes(system, alone=False), str)
 
 
-def defaults(system: DiscreteSystem, preconditioner: str | None = None) -> dict[str, Option]:
+def defaults(
+    system: DiscreteSystem, preconditioner: str | None = None, fixed: bool = True
+) -> dict[str, Option]:
     """Return the options that suit a system, and the preconditioner that is asked for.
+
+    `fixed`: nobody has chosen PETSc's factors.
 
     Newton's method with full steps, backtracking only from states outside the domain of a law:
     the residual of slender structures grows in the first iterations, because a rotation found
     by a linear step stretches them, so a decrease must not be asked for (a negative alpha makes
     PETSc's backtracking accept a residual up to 1e5 times larger).
 
-    Direct: UMFPACK for small serial systems; larger: MUMPS, LDL^T where the tangent is
-    symmetric, else LU.
+    Direct: factors on a fixed pattern for small serial systems of rods and rigid bodies, UMFPACK
+    for others; larger: MUMPS, LDL^T where the tangent is symmetric, else LU.
 
     Multigrid: CG (GMRES if unsymmetric), solved as loosely as Newton's method allows, with coarse
     spaces on grids over the nodes (``pc_type grids``, see `symancf.solve.multigrid.hierarchy`).
@@ -116,7 +120,7 @@ def defaults(system: DiscreteSystem, preconditioner: str | None = None) -> dict[
         "snes_stol": 1e-9,
         "snes_max_it": 40,
     }
-    options |= linear_defaults(system, preconditioner)
+    options |= linear_defaults(system, preconditioner, fixed=fixed)
     if options["pc_type"] == "lu" and options.get("pc_factor_mat_solver_type") == "mumps":
         options["mat_mumps_icntl_33"] = 1  # the determinant, whose sign tells bifurcations
     return options
@@ -133,10 +137,10 @@ def linear_defaults(
     Who asks for GAMG on a small system gets the same multigrid as a large one does: PETSc's own
     choice keeps the first eigenvalues, and is indefinite once the body has deformed.
 
-    In motions (`dynamic`) one factorisation serves for many steps, and so more unknowns are
-    worth a direct solver of one process; chains of cables and rigid bodies, with few entries in
-    a row, get factors on a fixed pattern, or with `fixed` False one without dense blocks (PETSc's
-    own where no pivot can be zero, else KLU).
+    Chains of cables and rigid bodies, with few entries in a row, get factors on a fixed pattern. In
+    motions (`dynamic`) one factorisation serves for many steps, and so more unknowns are worth a
+    direct solver of one process; with `fixed` False such chains get one without dense blocks there
+    (PETSc's own where no pivot can be zero, else KLU).
     """
     kind = _multigrid(system, preconditioner, dynamic)
     if kind is not None:
@@ -262,7 +266,8 @@ def configure(snes: PETSc.SNES, system: DiscreteSystem, options: SolverOptions) 
     """
     snes.setOptionsPrefix(options.prefix)
     preconditioner = options.choice("pc_type")
-    offered = options.offer(fitting(defaults(system, preconditioner), preconditioner))
+    fixed = options.choice("pc_factor_mat_solver_type") is None
+    offered = options.offer(fitting(defaults(system, preconditioner, fixed), preconditioner))
     if offered.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     take(snes)

@@ -135,6 +135,40 @@ def test_what_is_singular_is_refused(symmetric: bool) -> None:
         assert not factor.renew()
 
 
+@pytest.mark.parametrize(("bodies", "own", "shared"), [(1, 0, 0), (4, 3, 0), (9, 2, 1), (9, 0, 2)])
+def test_negative_eigenvalues_are_counted(bodies: int, own: int, shared: int) -> None:
+    """Of saddle points whose stiffness is definite, indefinite or negative, in any units."""
+    rng = np.random.default_rng(10 + bodies)
+    counted = set()
+    for shift in (0.0, 0.5, 2.0, 8.0, 1e3):
+        A, constrains = saddle(rng, bodies, own, shared)
+        A = sp.csr_matrix(A - shift * sp.diags(np.where(constrains, 0.0, 1.0)))
+        units = 10.0 ** rng.uniform(-3.0, 3.0, len(constrains))
+        for scale in (np.ones(len(units)), units):
+            B = sp.csr_matrix(sp.diags(scale) @ A @ sp.diags(scale))
+            B, kinds = permuted((B, constrains), rng)
+            factor = factor_of(B, kinds)
+            assert factor.negative is None
+            if not factor.renew():
+                assert shift > 0.0
+                continue
+            eigenvalues = np.linalg.eigvalsh(A.toarray())
+            assert factor.negative in (int((eigenvalues < 0.0).sum()), None)
+            counted.add((factor.negative or 0) - int(constrains.sum()))
+    assert {0, 6 * bodies - int(constrains.sum())} <= counted
+
+
+def test_what_has_no_factors_has_no_number() -> None:
+    value = np.array([[2.0, 1.0], [1.0, -3.0]])
+    for symmetric in (True, False):
+        factor = factor_of(value, np.zeros(2, bool), symmetric)
+        assert factor.renew()
+        assert factor.negative == (1 if symmetric else None)
+    factor = factor_of([[0.0, 1.0], [1.0, 0.0]], np.zeros(2, bool))
+    assert not factor.renew()
+    assert factor.negative is None
+
+
 @pytest.mark.parametrize("mass", [0.0, 1e-14, 1e-8, 1e-3])
 def test_what_constraints_alone_hold_is_solved_or_refused(mass: float) -> None:
     """Free but for two constraints that bodies share; coordinates come first, with little mass."""
@@ -194,9 +228,9 @@ def test_who_chooses_factors_of_petsc_gets_them() -> None:
         assert problem.snes.getKSP().getPC().getType() == "lu"
 
 
-def test_statics_may_have_them_too() -> None:
+def test_statics_have_them() -> None:
     found = []
-    for options in ({}, {"pc_type": "fixed"}):
+    for options in ({"pc_type": "lu"}, {}):
         body, stiffness = rope(6), sa.Parameter("P", 0.1)
         pull = sa.force(body["tip"], (0.0, 0.0, stiffness))
         problem = sa.StaticProblem(
@@ -205,6 +239,43 @@ def test_statics_may_have_them_too() -> None:
         for stiffness.value in (0.1, 0.05):
             problem.solve()
             found.append(problem.system.position(body["tip"])[0])
-        assert problem.solver.linear.name.startswith("LU" if not options else "LDL^T or LU on a")
+        assert problem.solver.linear.name.startswith("LU" if options else "LDL^T or LU on a")
     np.testing.assert_allclose(found[:2], found[2:], rtol=1e-9, atol=1e-12)
     assert abs(found[0] - found[1]).max() > 1e-6
+
+
+def test_who_chooses_factors_of_petsc_for_statics_gets_them() -> None:
+    body = rope(3)
+    system = sa.System(body, terms=[sa.fix(body["root"]), sa.force(body["tip"], (0, 0, 0.1))])
+    problem = sa.StaticProblem(system, options={"pc_factor_mat_solver_type": "petsc"})
+    problem.solve()
+    assert problem.solver.linear.name == "LU by PETSC (-pc_type lu)"
+
+
+def on_axis(r_a: Any) -> list[Any]:
+    return [r_a[1], r_a[2]]
+
+
+@pytest.mark.filterwarnings("ignore:the equilibrium at pseudo-time")
+@pytest.mark.parametrize(("held", "loads"), [(False, (1, 2.4, 2.5, 23)), (True, (1, 20, 21, 60))])
+def test_directions_in_which_columns_buckle_are_counted(
+    held: bool, loads: tuple[float, ...]
+) -> None:
+    """Clamped columns, pressed straight beyond the loads of Euler, 2.467 and 22.2 or 20.19."""
+    mesh = sa.Mesh.box((1.0,), (8,))
+    section = {"EA": 1e6, "EI": 1.0}
+    column = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **section)
+    tip = column.at((1.0, 0.0, 0.0))
+    load = sa.Parameter("P", 1.0)
+    terms = [sa.fix(column["x0"]), sa.force(tip, (lambda t: -t * load.value, 0.0, 0.0))]
+    terms += [sa.Constraint(on_axis, tip)] if held else []
+    found: list[list[int | None]] = []
+    for options in ({}, {"pc_type": "lu"}):
+        problem, numbers = sa.StaticProblem(sa.System(column, terms=terms), options=options), []
+        for load.value in loads:
+            if problem.history.steps:
+                problem.reset()
+            problem.solve(jump=True)
+            numbers.append(problem.history.steps[-1].unstable)
+        found.append(numbers)
+    assert found == 2 * [[0, 0, 2, 4]]

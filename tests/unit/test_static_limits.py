@@ -193,7 +193,9 @@ def test_up_to_twenty_thousand_unknowns_an_equilibrium_is_looked_at(
     looked.system = SimpleNamespace(  # type: ignore[assignment]
         comm=MPI.COMM_SELF, numbering=SimpleNamespace(size=unknowns), state=None
     )
-    looked.linear = SimpleNamespace(assemble=lambda state: done.append("tangent"))  # type: ignore[assignment]
+    looked.linear = SimpleNamespace(  # type: ignore[assignment]
+        assemble=lambda state: done.append("tangent"), fixed=None
+    )
     history: Any = SimpleNamespace(steps=[SimpleNamespace(unstable=None)])
     looked.tell(history)
     assert (done, history.steps[0].unstable) == ((["tangent"], 0) if counts else ([], None))

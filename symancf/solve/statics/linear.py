@@ -28,6 +28,7 @@ class LinearSolver:
     ----------
     direct : whether a direct solver is at work.
     residual : `LinearResidual`.
+    fixed : the solver on a fixed pattern, where there is one.
     seconds : its entry "assembly" grows by the CPU time of assembling.
     """
 
@@ -42,8 +43,9 @@ class LinearSolver:
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.direct = True
         self.residual = LinearResidual(system, ksp, vectors.new(), options)
+        self.fixed: FixedSolver | None = None
         if ksp.getPC().getType() == FIXED:
-            self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system))
+            self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system), "umfpack")
         self._scratch = np.zeros_like(system.state)
 
     @property

@@ -32,10 +32,11 @@ class Stability:
     which an equilibrium is unstable. An unsymmetric tangent (follower forces, virtual work) has no
     such number; the sign of its determinant tells whether it is odd or even.
 
-    MUMPS counts, on any number of ranks. Where it solves by L D L^T itself on one rank the
-    number is there already; else the tangent is factored once more, which takes the time and
-    the memory of one factorisation (half of them where the solver's is L U). These factors stay
-    for the next solution, whose pattern is the same.
+    Factors on a fixed pattern count, where their solutions need no correction. Else MUMPS does, on
+    any number of ranks. Where it solves by L D L^T itself on one rank the number is there already;
+    else the tangent is factored once more, which takes the time and the memory of one
+    factorisation (half of them where the solver's is L U). These factors stay for the next
+    solution, whose pattern is the same.
 
     Attributes
     ----------
@@ -62,6 +63,8 @@ class Stability:
     def counts_with_solver(self) -> bool:
         """Whether the linear solver counts; on several ranks MUMPS leaves out its last block."""
         pc = self.linear.ksp.getPC()
+        if self.how == "pivots" and self.linear.fixed is not None:
+            return True
         return bool(
             self.how == "pivots"
             and self.linear.direct
@@ -73,8 +76,13 @@ class Stability:
     def counted(self) -> int | None:
         """Return the number of the tangent with which the linear solver, which counts, solved last.
 
-        (Collective.)
+        With factors on a fixed pattern that of the tangent just assembled, None where they do not
+        know it. (Collective.)
         """
+        if (solver := self.linear.fixed) is not None:
+            known = solver.renew() and solver.factor is not None
+            number = solver.factor.negative if known and solver.factor is not None else None
+            return None if number is None else self._signs.free(number, self._tangent.mat)
         pivots = self.linear.ksp.getPC().getFactorMatrix().getMumpsInfog(12)
         return self._signs.free(pivots, self._tangent.mat)
 
@@ -112,22 +120,24 @@ class Stability:
     def tell(self, history: History) -> None:
         """Note in how many directions the present equilibrium is unstable; warn (collective).
 
-        Where the linear solver counts and has counted none, that is believed although its tangent
-        is that of the last iteration. Otherwise the tangent is factored once more, up to
+        Where MUMPS is the linear solver, counts and has counted none, that is believed although its
+        tangent is that of the last iteration. Otherwise the tangent is factored once more, up to
         `MAX_CHECKED_UNKNOWNS` unknowns; eigenvalues within `NEGATIVE_PIVOT_RATIO` of the diagonal,
         as at a limit point, are no alarm.
         """
         system = self.system
         if self.how != "pivots" or not history.steps or not system.numbering.size:
             return
-        number = None
+        number, assembled = None, self.linear.fixed is not None
+        if assembled:
+            self._assemble()
         if self.counts_with_solver:
-            number = self.counted() if self.linear.ksp.getIterationNumber() else None
+            number = self.counted() if self.linear.ksp.getIterationNumber() or assembled else None
         elif system.numbering.size > MAX_CHECKED_UNKNOWNS:
             return
         if number != 0:
-            with together(system.comm):
-                self.linear.assemble(system.state)
+            if not assembled:
+                self._assemble()
             number = self.negative(NEGATIVE_PIVOT_RATIO)
             if system.numbering.size > MAX_CHECKED_UNKNOWNS:
                 self.release()
@@ -140,6 +150,11 @@ class Stability:
                 "disturbance leads away from it. A small imperfection or disturbing load shows "
                 "where to; follow() finds where it became so; check_stable=False does not look",
             )
+
+    def _assemble(self) -> None:
+        """Assemble the tangent of the present state (collective)."""
+        with together(self.system.comm):
+            self.linear.assemble(self.system.state)
 
     def release(self) -> None:
         """Give back the memory of the factors (collective)."""
