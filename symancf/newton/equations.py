@@ -113,11 +113,15 @@ class VectorEquations(ABC):
         own = test is not None and test[0] is self._test and snes.getUpdate() is None
         return own and history.value is None and snes.getType() == PETSc.SNES.Type.NEWTONLS
 
-    def is_plain(self) -> bool:
-        """Tell whether `newton` makes whole steps, without absolute tolerance, unseen."""
+    def is_plain(self, *searches: str) -> bool:
+        """Tell whether `newton` makes whole steps, without absolute tolerance, unseen.
+
+        `searches`: types of line searches that do, default: ``"basic"``.
+        """
         snes = self.snes
         watched = snes.getMonitor() or snes.getTolerances()[1] > 0.0
-        return self._plain and not watched and line_search(snes) == "basic" and self._usual()
+        whole = self._plain and not watched and line_search(snes) in (searches or ("basic",))
+        return whole and self._usual()
 
     # ---- for `newton` ---------------------------------------------------------------------------
     def residual(self) -> bool:

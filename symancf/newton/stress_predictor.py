@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..assembly.assembler import Assembler
     from ..assembly.form import Form
     from ..assembly.group import Group
+    from ..assembly.structures import Terms
 
 
 class Predictable(Protocol):
@@ -39,6 +40,21 @@ class Predictable(Protocol):
     @property
     def forms(self) -> Sequence[Form]:
         """What its terms contribute."""
+
+
+class PredictedGroup(NamedTuple):
+    """Where C finds the stresses of forms that are evaluated together, and puts corrections.
+
+    Attributes
+    ----------
+    table, cell : (batches, rows, 8) what kernels tell, and what they read.
+    rows, columns : the places of the stresses there, and of their corrections.
+    """
+
+    table: Array
+    cell: Array
+    rows: Ints
+    columns: Ints
 
 
 #: Parts of a step by which the change of stresses along it is measured. Strains of slender bodies
@@ -95,6 +111,7 @@ class PredictedStresses(Aid):
                 self._columns[number] = np.array(own)
                 self._pressures |= {number} if pressure else set()
         self.some = bool(self._columns)
+        self.of_pressures = bool(self._pressures)
         self.active = True
 
     def begin(self, state: Array | None) -> None:
@@ -175,19 +192,29 @@ class PredictedStresses(Aid):
                 slopes[group] = (stresses - behind[group]) / (2.0 * part)
         return slopes
 
+    def telling(self) -> tuple[Terms, list[PredictedGroup]]:
+        """Return an assembler of C that tells stresses, and where; see `Assembler.telling`."""
+        assembler, numbers = self.system.assembler, list(self._columns)
+        terms, tables = assembler.telling("outputs", numbers)
+        made = []
+        for group in assembler.groups:
+            first = group.numbers[0]
+            if first in self._columns:
+                cell = group.lanes(first)[0]
+                rows = self._rows_of(first)
+                made.append(PredictedGroup(tables[first], cell, rows, self._columns[first]))
+        return terms, made
+
+    def _rows_of(self, number: int) -> Ints:
+        if number not in self._output_rows_of:
+            rows = _output_rows(self.system.assembler.output_rows(number))
+            self._output_rows_of[number] = rows
+        return self._output_rows_of[number]
+
     def _stresses(self, state: Array, forms: Sequence[int] | None = None) -> dict[Group, Array]:
-        assembler = self.system.assembler
-        if not self._output_rows_of:
-            self._output_rows_of = {
-                number: _output_rows(assembler.output_rows(number)) for number in self._columns
-            }
-        tables, _ = assembler.tables(
-            "outputs", list(self._columns) if forms is None else forms, state
-        )
-        return {
-            group: table[:, self._output_rows_of[group.numbers[0]]]
-            for group, table in tables.items()
-        }
+        chosen = list(self._columns) if forms is None else forms
+        tables, _ = self.system.assembler.tables("outputs", chosen, state)
+        return {group: table[:, self._rows_of(group.numbers[0])] for group, table in tables.items()}
 
 
 def _output_rows(outputs: Iterable[tuple[str, int, tuple[str, ...]]]) -> Ints:

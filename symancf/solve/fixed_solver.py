@@ -80,6 +80,19 @@ class FixedSolver:
         self.refusals += not self.factored
         return self.factored
 
+    @property
+    def present(self) -> FixedFactor | None:
+        """The factors for the present pattern, which others may renew; None: there are none."""
+        known = self.factor is not None and self._of[0] == self._matrix.revision
+        return self.factor if known and self.factor is not None and self.factor.suits else None
+
+    def changed(self, factored: bool) -> None:
+        """Note that others have written entries, and perhaps have factored them."""
+        self._matrix.mat.stateIncrease()
+        if factored:
+            self.factored = True
+            self._of = self._matrix.revision, self._matrix.mat.stateGet()
+
     def _analysed(self) -> FixedFactor:
         matrix, numbering = self._matrix, self._matrix.numbering
         waits = numbering.those("multiplier", "algebraic", "tie")[numbering.coordinate_of_row]

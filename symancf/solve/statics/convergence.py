@@ -144,17 +144,26 @@ class Convergence(Stopping):
         It is not asked for where residuals are far larger.
         """
         rows, none = self.rows, np.zeros(self.rows.count)
+        size = rows.total(norms)
+        if not ((size > 0.0) & (size <= REST_RATIO * self.stiffness())).any():
+            return none, np.zeros(rows.parts, dtype=bool)
+        noise = ROUND_OFF_FACTOR * rows.of(self._rounding())[0]
+        return noise, (size > 0.0) & rows.every(norms <= noise)
+
+    def stiffness(self) -> Array:
+        """Return the forces of a strain of one by parts, as they were first (collective)."""
         if self._stiffness is None:
-            answer = np.zeros_like(self.system.state)
+            rows, answer = self.rows, np.zeros_like(self.system.state)
             with self.system.assembler.only(self._strain):
                 self._product(self.system.reference, answer)
             own, prescribed = rows.of(self.system.numbering.to_rows(answer), prescribed=answer)
             self._stiffness = rows.total(np.maximum(own, prescribed))
-        size = rows.total(norms)
-        if not ((size > 0.0) & (size <= REST_RATIO * self._stiffness)).any():
-            return none, np.zeros(rows.parts, dtype=bool)
-        noise = ROUND_OFF_FACTOR * rows.of(self._rounding())[0]
-        return noise, (size > 0.0) & rows.every(norms <= noise)
+        return self._stiffness
+
+    def take(self, first: Array, largest: Array, support: Array) -> None:
+        """Take what was measured in a solution that C has made, which `data` has told of."""
+        self._first, self._largest, self._support = first.copy(), largest.copy(), support.copy()
+        self.tested, self.accepted = True, self._norms.copy()
 
     def begin(self) -> None:
         """Begin a solution: nothing has been tested."""

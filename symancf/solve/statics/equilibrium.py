@@ -42,6 +42,7 @@ from .equations import StaticEquations
 from .krylov import KrylovSolver
 from .linear import LinearSolver
 from .load_jumps import LoadJumps
+from .native import NativeIterations
 from .normals import MAX_ROUGH_SOLUTIONS, Normals
 from .rigid_motions import require_pressed, require_supported, supported
 from .stability import Stability
@@ -118,6 +119,7 @@ class EquilibriumSolver:
     snes : PETSc's solver, likewise.
     convergence, linear, branch, stability, sudden : see their classes.
     krylov : the linear solver, where it is not a direct one.
+    native : makes iterations in C, where it can.
     check_held : whether that has yet to be looked for.
     uses : rows of the aids that this problem uses, likewise.
     ready : `prepare` has been called, and nothing since has spoilt it.
@@ -135,6 +137,7 @@ class EquilibriumSolver:
         self.monitors: list[Monitor] = []
         self.ready = self.restored = False
         self.krylov: KrylovSolver | None = None
+        self.native: NativeIterations | None = None
 
     def prepare(self) -> None:
         """Make the solver of PETSc and the measures of the system as it is (collective).
@@ -204,6 +207,9 @@ class EquilibriumSolver:
         self._make_aids(self.uses, scratch)
         aids = [row.make(equations) for row in self.uses.values() if row.make is not None]
         equations.aids = [*equations.aids, *aids]
+        fixed, self.native = self.linear.fixed, None
+        if fixed is not None and NativeIterations.suit(equations, self.predicted):
+            self.native = NativeIterations(equations, fixed, self.predicted)
         self._operate()
 
     def _make_aids(self, uses: Mapping[str, AidRow], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
@@ -421,9 +427,10 @@ class EquilibriumSolver:
         while True:
             if krylov is not None:
                 krylov.begin()
-            if self.predicted is not None:
+            native = None if self.native is None else self.native.find(before)
+            if native is None and self.predicted is not None:
                 self.predicted.begin(before)
-            solution = equations.find()
+            solution = native or equations.find()
             attempt.reason = solution.reason
             attempt.iterations += solution.iterations
             attempt.linear += equations.linear_iterations

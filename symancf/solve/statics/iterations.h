@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What iterations.c works on, as native.py fills it in. */
+#ifndef SYMANCF_ITERATIONS_H
+#define SYMANCF_ITERATIONS_H
+
+#include "../../newton/stopping.h"
+
+typedef int64_t (*symancf_evaluate)(const void *assembler, int what, const double *x, const double *v,
+                                    double *f, double *energies);
+typedef int (*symancf_ask)(void);
+
+/* Stresses that are predicted, of forms that are evaluated together: values are [batches][count][8]. */
+typedef struct {
+  int32_t batches, count, table_rows, cell_rows;
+  const int64_t *row, *column; /* of each stress: where kernels tell it, where they read its correction */
+  const double *table;         /* [batches][table_rows][8] */
+  double *cell;                /* [batches][cell_rows][8] */
+  double *here, *there, *last, *ahead;
+} symancf_predicted;
+
+typedef struct {
+  symancf_stopping *stopping;
+  int32_t predictions;
+  symancf_predicted *prediction;
+  const void *assembler, *telling; /* of all forms; of those whose stresses are predicted */
+  symancf_evaluate evaluate;
+  int32_t residual, tangent, outputs; /* modes */
+  symancf_ask noise;                  /* writes `noise` of `stopping`; 0: done */
+  int32_t coordinates, rows, prescribed_count, supports, entries, substitutes;
+  const int64_t *coordinate, *prescribed, *row_class, *row_part; /* of rows; rows of fixed coordinates */
+  const int64_t *support, *support_class; /* fixed coordinates whose forces are measured */
+  const uint8_t *row_moves;
+  const double *unit;              /* of rows: a large motion */
+  double *value;                   /* [entries] of the matrix */
+  const int64_t *place, *partner;  /* diagonals of fixed coordinates, and whose values these take */
+  void *factor;
+  int (*factor_renew)(void *);
+  int (*factor_solve)(void *, const double *, double *);
+  /* measures, see convergence.py; by class but for the last two: by part */
+  int32_t known, most; /* whether `accepted` is; iterations */
+  double *accepted, *driven, *first, *largest, *force;
+  const double *stiffness, *smallest;
+  double rest, safe[2], small, least_motion;
+  /* round-off when it was estimated last, over the size of tangent times state; 0: never */
+  double *relative_noise;
+  /* local vectors: the state, where the step began, at the last tangent, before; workspace */
+  double *state, *begun, *here, *there, *trial, *f, *scratch;
+  double *x, *F, *step, *old; /* of rows */
+  double *norm;               /* workspace by class */
+  int32_t iterations;
+  double residual_norm;
+} symancf_iterations;
+
+#endif
