@@ -6,6 +6,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,6 +130,7 @@ class DiscreteSystem(Configuration):
         fixed_by = np.full(self.numbering.coordinates, -1, dtype=np.int32)
         lengths = [self.extent_of(support.body) for support in self.supports]
         self._sizes: list[Array] = []
+        self._courses: list[Array] = []  # values of supports that agree
         with together(self.comm):
             for k, support in enumerate(self.supports):
                 places = support.coordinates(self)
@@ -188,12 +190,14 @@ class DiscreteSystem(Configuration):
         state = self.state if state is None else state
         with together(self.comm):
             self.update(time)
-            prescribed = [(support.offsets, support.course([time])[0]) for support in self.supports]
+            courses = [support.course([time]) for support in self.supports]
             trial = state.copy()
-            for places, values in prescribed:
-                trial[places] = values
-            for k, (places, values) in enumerate(prescribed):
-                self._require_same(k, places, values, trial, time)
+            for support, values in zip(self.supports, courses, strict=True):
+                trial[support.offsets] = values[0]
+            if any(a is not b for a, b in zip_longest(courses, self._courses)):
+                for k, (support, values) in enumerate(zip(self.supports, courses, strict=True)):
+                    self._require_same(k, support.offsets, values[0], trial, time)
+                self._courses = courses
         self.require_agreement(time)
         state[:] = trial
         self.update_prescribed(state)

@@ -75,7 +75,8 @@ class RowNorms:
         self.part, self.kind = every // kinds, every % kinds
         self.count = len(every)
         self.of_row: Ints = np.searchsorted(every, codes)
-        self._present = sorted({int(k) for k in self.kind})
+        self._names = [words_of(self.kinds[k].name) for k in self.kind]
+        self._present = [words_of(self.kinds[k].name) for k in sorted({int(k) for k in self.kind})]
         self.prescribed, self.class_of_prescribed = self._prescribed(connected.of_vertex, every)
         self._starts = np.flatnonzero(np.diff(self.part, prepend=-1))  # classes are sorted by part
         tries = [numbering.random(3 + k) for k in range(4 if numbering.size < SMALL_SYSTEM else 1)]
@@ -137,13 +138,12 @@ class RowNorms:
 
     def by_kind(self, norms: Array) -> dict[str, float]:
         """Return norms by class as norms by kind, of all parts together, for people."""
-        unit = float(norms.max(initial=0.0)) or 1.0
-        squares = np.bincount(self.kind, (norms / unit) ** 2, minlength=len(self.kinds))
-        by_name: dict[str, float] = {}
-        for k in self._present:
-            name = words_of(self.kinds[k].name)
-            by_name[name] = math.hypot(by_name.get(name, 0.0), unit * float(np.sqrt(squares[k])))
-        return by_name
+        values = norms.tolist()  # few: NumPy would take longer
+        unit = max(values, default=0.0) or 1.0
+        squares = dict.fromkeys(self._present, 0.0)
+        for name, value in zip(self._names, values, strict=True):
+            squares[name] += (value / unit) ** 2
+        return {name: unit * math.sqrt(square) for name, square in squares.items()}
 
     def classes(self, chosen: Callable[[Block], bool]) -> Mask:
         """Return which classes are of blocks that a function chooses."""

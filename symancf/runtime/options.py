@@ -69,6 +69,7 @@ class SolverOptions:
     ----------
     warned : whether those that nobody used have been told of, once and for all.
     idle : beginnings of options that PETSc reads and that do nothing as things are.
+    late : whether PETSc may read some while the problem works, not only when solvers are made.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class SolverOptions:
         self.values = {n.removeprefix("-"): value for n, value in (values or {}).items()}
         self._wanted: dict[str, Option] = {}
         self._read_names: set[str] = set()  # names that PETSc has read
-        self.warned = False
+        self.warned, self.late = False, True
         self._uses: Callable[[str], bool] = lambda name: True
         self.idle: tuple[str, ...] = ()
 
@@ -95,13 +96,15 @@ class SolverOptions:
         if _working:
             _working[-1]._remember()
         _working.append(self)
-        _insert(self._wanted)
+        if self.late or _ours or not self.warned:
+            _insert(self._wanted)
 
     def __exit__(self, *error: object) -> None:
         if not self.warned:
             self._remember()
         _working.pop()
-        _insert(_working[-1]._wanted if _working else {})
+        if _working or _ours:
+            _insert(_working[-1]._wanted if _working else {})
 
     def _remember(self) -> None:
         """Note what PETSc has read: the database forgets it with the option."""

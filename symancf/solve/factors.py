@@ -129,12 +129,15 @@ class Signs:
         self.moves: Mask = numbering.those(*MOVING)[coordinates] & free
         self._algebraic = np.flatnonzero(numbering.those("algebraic")[coordinates] & free)
         self.bound: Mask = numbering.those("multiplier", "tie")[coordinates] & free
-        self._multipliers = int(self._comm.allreduce(int(self.bound.sum())))
+        counts = np.array([self.bound.sum(), len(self._algebraic)])
+        self._multipliers, self._gas = self._comm.allreduce(counts).tolist()
 
     def free(self, pivots: int, matrix: PETSc.Mat) -> int | None:
         """Return the negative eigenvalues in free directions; None: constraints are dependent."""
-        diagonal = matrix.getDiagonal().getArray(readonly=True)[self._algebraic]
-        gas = int(self._comm.allreduce(int((diagonal < 0.0).sum())))
+        gas = 0
+        if self._gas:
+            diagonal = matrix.getDiagonal().getArray(readonly=True)[self._algebraic]
+            gas = int(self._comm.allreduce(int((diagonal < 0.0).sum())))
         number = pivots - self._multipliers - gas
         return number if number >= 0 else None
 

@@ -21,6 +21,7 @@ from .parameter import (
     call_array,
     components,
     depends_on_time,
+    is_number,
     matrix3,
     of_place,
 )
@@ -77,6 +78,12 @@ class Motion:
         """Whether it may change while time goes on."""
         parts = (self.displacement, self.gradient)
         return any(depends_on_time(cast("Value", part)) for part in parts)
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is made of numbers alone."""
+        plain = self._moves is None and not self.turns
+        return plain and all(is_number(component) for component in self._components)
 
     def u(self, X: Array, time: float) -> Array:
         """Return the displacements (n, 3) at X (n, 3)."""

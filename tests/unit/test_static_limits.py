@@ -177,7 +177,7 @@ def test_without_mumps_small_tangents_tell_their_determinant(
     monkeypatch.setattr(stability, "Factors", lambda *given: None)
     numbering = SimpleNamespace(coordinate_of_row=np.zeros(1), prescribed_rows=[], size=rows)
     system: Any = SimpleNamespace(numbering=numbering, matrix=None, comm=SimpleNamespace(size=1))
-    assert stability.Stability(system, SimpleNamespace(direct=True)).how == how  # type: ignore[arg-type]
+    assert stability.Stability(system, SimpleNamespace(direct=True), None).how == how  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("unknowns", "counts"), [(19_000, True), (21_000, False)])

@@ -186,17 +186,24 @@ class NodeSupportBinding(BasicSupportBinding):
         positions = (position[:, None] + np.array(support.axes, dtype=np.int64)).ravel()
         slopes = [part.coordinates(configuration) for part in self.slopes]
         self.offsets = np.asarray(np.concatenate([positions, *slopes]), dtype=np.int64)
+        self._constant: Array | None = None  # values (1, n) that nothing changes, once known
         return self.offsets
 
     def course(self, times: Sequence[float]) -> Array:
         """Return the values (times, n) of the fixed coordinates."""
         motion, axes, count = self.term.motion, self.term.axes, len(times)
+        if self._constant is not None and count == 1:
+            return self._constant
         moved = motion.course(self.X, times)[:, :, axes].reshape(count, -1) if axes else None
         parts = [np.zeros((count, 0)) if moved is None else moved]
         for part in self.slopes:
             turned = np.array([part.prescribed(t) for t in (times if motion.turns else times[:1])])
             parts.append(np.broadcast_to(turned, (count, turned.shape[1])))
-        return np.concatenate(parts, axis=1)
+        values: Array = np.concatenate(parts, axis=1)
+        if motion.constant and count == 1:
+            values.flags.writeable = False
+            self._constant = values
+        return values
 
     def forms(self, configuration: Configuration) -> list[Form]:
         """Return the conditions on components that are no coordinates."""

@@ -162,7 +162,7 @@ class EquilibriumSolver:
         for term in self.choosing:
             system.replace(term.choose(system, self.options.choice))
         self._make_solver()
-        self.stability: Stability = Stability(system, self.linear)
+        self.stability: Stability = Stability(system, self.linear, self.native)
         if unsure:
             if bound:  # the tangent has them with the scale of before
                 self._assemble()

@@ -143,18 +143,25 @@ static void predict(symancf_iterations *e, int first, double part)
   put(e, 1);
 }
 
-/* Make the tangent at the state, and its factors. */
-static int linearize(symancf_iterations *e, int first, double part)
+/* Make the tangent at the state, with the stresses there, and its factors. */
+int symancf_linearize(symancf_iterations *e)
 {
-  if (e->predictions) predict(e, first, part);
   memset(e->scratch, 0, (size_t)e->coordinates * sizeof(double));
   const int64_t bad = e->evaluate(e->assembler, e->tangent, e->state, NULL, e->scratch, NULL);
-  if (e->predictions) put(e, 0);
   for (int32_t k = 0; k < e->substitutes; k++) {
     const double size = fabs(e->value[e->partner[k]]);
     e->value[e->place[k]] = size > 0.0 ? size : 1.0;
   }
   return bad >= 0 && e->factor_renew(e->factor);
+}
+
+/* Likewise with stresses that are predicted. */
+static int linearize(symancf_iterations *e, int first, double part)
+{
+  if (e->predictions) predict(e, first, part);
+  const int made = symancf_linearize(e);
+  if (e->predictions) put(e, 0);
+  return made;
 }
 
 /* ---- the test of the end, see convergence.py --------------------------------------------------- */

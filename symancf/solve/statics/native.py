@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import address
 from ...assembly.assembler import CODE
 from ...newton import (
     CORRECTION_TOLERANCE,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ..fixed_factor import FixedFactor
     from ..fixed_solver import FixedSolver
-    from .convergence import Convergence
     from .equations import StaticEquations
 
 #: Line searches that leave the steps whole which C leaves whole.
@@ -40,9 +38,7 @@ SEARCHES = "bt", "basic"
 Ask = ctypes.CFUNCTYPE(ctypes.c_int)
 
 _HERE = Path(__file__)
-_STRUCTURES = declared(
-    _HERE.with_name("iterations.h"), symancf_stopping=STRUCTURE, symancf_ask=Ask
-)
+_STRUCTURES = declared(_HERE.with_name("iterations.h"), symancf_stopping=STRUCTURE, symancf_ask=Ask)
 _PREDICTED = _STRUCTURES["symancf_predicted"]
 
 
@@ -211,6 +207,19 @@ class NativeIterations:
         snes.setConvergedReason(reason)
         equations.linear_iterations = data.iterations
         return Solution(reason, data.iterations)
+
+    def linearize(self) -> bool:
+        """Make the tangent at the present state, and its factors; tell whether there are some.
+
+        False also where nothing has been solved in C since the last tangent of another pattern.
+        """
+        factor, assembler = self._fixed.present, self._equations.system.assembler
+        if factor is None or self._made_for[0] is not factor:
+            return False
+        self._data.assembler = assembler.structure
+        made = bool(self._library.symancf_linearize(self._place))
+        self._fixed.changed(factored=made)
+        return made
 
     def _estimate_noise(self) -> int:
         """Write what round-off of the residual is; 0: done."""

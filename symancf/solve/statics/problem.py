@@ -122,6 +122,7 @@ class StaticProblem(OneProcess, Displayable):
     def equilibrium_solver(self) -> EquilibriumSolver:
         """The solver with all objects of PETSc, which the first call makes (collective)."""
         if "equations" not in vars(self.solver):
+            self._options.late = True
             with self._options:
                 self._make_ready()
         return self.solver
@@ -267,6 +268,8 @@ class StaticProblem(OneProcess, Displayable):
                 checkpoint, self._system, self.history, "solve", arguments_of_call, 1, interruption
             )
         rests, interruption = restarts or nullcontext(), self.solver.interruption
+        made = self.solver.ready and self.solver.native is not None and self._system.motion is None
+        self._options.late = not made or restarts is not None or bool(self._options.values)
         with rests, interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
             self.solver.progress.way = now, to
@@ -339,6 +342,7 @@ class StaticProblem(OneProcess, Displayable):
             last step, and the path can be continued.
         ParameterError : impossible arguments; nothing depends on the parameter.
         """
+        self._options.late = True
         with self.solver.interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin(steps=False)
             if arguments.among(parameter, ("time",)) and any(

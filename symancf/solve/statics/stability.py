@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...output.history import History
     from .linear import LinearSolver
+    from .native import NativeIterations
 
 MAX_SUPERLU_ROWS = 5000  # rows that are factored by SuperLU where there is no MUMPS
 #: unknowns up to which the end of a solution takes one factorisation more
@@ -44,8 +45,11 @@ class Stability:
         and without MUMPS.
     """
 
-    def __init__(self, system: DiscreteSystem, linear: LinearSolver) -> None:
+    def __init__(
+        self, system: DiscreteSystem, linear: LinearSolver, native: NativeIterations | None
+    ) -> None:
         self.system, self.linear, self._tangent = system, linear, system.matrix
+        self._native = native
         numbering, rows = system.numbering, system.numbering.coordinate_of_row
         free = np.ones(len(rows), dtype=bool)
         free[numbering.prescribed_rows] = False
@@ -129,7 +133,7 @@ class Stability:
         if self.how != "pivots" or not history.steps or not system.numbering.size:
             return
         number, assembled = None, self.linear.fixed is not None
-        if assembled:
+        if assembled and not (self._native is not None and self._native.linearize()):
             self._assemble()
         if self.counts_with_solver:
             number = self.counted() if self.linear.ksp.getIterationNumber() or assembled else None
