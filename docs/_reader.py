@@ -12,12 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+from docutils import nodes
 from nbformat import write
 from nbformat.v4 import new_code_cell, new_markdown_cell
+from sphinx.errors import ExtensionError
 
 
 def read(text: str, **_: Any) -> Any:
-    """Return the notebook: the docstring is title and first text, unless a cell has a title."""
+    """Return the notebook: the docstring is title and first text, unless a cell has a title.
+
+    Of cells of code titles are left out: see `described`.
+    """
     lines = text.splitlines()
     module = ast.parse(text)
     title, _newline, rest = (ast.get_docstring(module) or "").partition("\n")
@@ -25,6 +30,9 @@ def read(text: str, **_: Any) -> Any:
         lines = lines[module.body[0].end_lineno :]
     notebook = jupytext.reads("\n".join(lines), fmt="py:percent")
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.metadata.pop("title", None)
     first = notebook.cells[0] if notebook.cells else None
     if first is not None and first.cell_type == "markdown" and first.source.startswith("# "):
         heading, _newline, more = first.source.partition("\n")
@@ -57,3 +65,24 @@ def offer(app: Any, name: str, source: list[str]) -> None:
         f"{{download}}`{stem}.ipynb </_build/notebooks/{name}.ipynb>` (notebook)"
     )
     source[0] = re.sub(r'(?<=""")(.*)\n', rf"\1\n\n*Download:* {files}\n", source[0], count=1)
+
+
+def described(app: Any, doctree: nodes.document) -> None:
+    """Give pictures that code draws their alternative texts: ``# %% Text`` begins its cell.
+
+    Raises
+    ------
+    ExtensionError : there are more or fewer texts than pictures.
+    """
+    path = Path(app.env.doc2path(app.env.docname))
+    if path.suffix != ".py" or path.parent.name != "tutorials":
+        return
+    texts = re.findall(r"^# %% (?!\[)(.+)$", path.read_text(encoding="utf-8"), re.M)
+    outputs = [c for c in doctree.findall(nodes.container) if "cell_output" in c["classes"]]
+    images = [image for output in outputs for image in output.findall(nodes.image)]
+    if images and len(images) != len(texts):
+        raise ExtensionError(
+            f"{path.name} draws {len(images)} pictures, and has {len(texts)} texts"
+        )
+    for image, text in zip(images, texts, strict=False):
+        image["alt"] = text

@@ -23,7 +23,7 @@ import symancf_codegen
 from symancf import __version__
 
 sys.path.insert(0, os.path.dirname(__file__))
-from _reader import offer
+from _reader import described, offer
 
 
 def _package() -> str:
@@ -148,6 +148,7 @@ def setup(app: Any) -> None:
     app.connect("build-finished", _asks_nobody)
     app.connect("build-finished", _of_this_package)
     app.connect("source-read", offer)
+    app.connect("doctree-read", described)
 
 
 html_theme = "furo"

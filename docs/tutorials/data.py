@@ -114,7 +114,7 @@ for name, (P, start) in laws.items():
         f"error {100 * np.sqrt(np.mean(off**2)):.1f} % rms, {100 * np.abs(off).max():.1f} % largest"
     )
 
-# %%
+# %% Force per area of five fitted laws over the stretch beside the test, and their errors
 x = np.linspace(1.001, 4.0, 300)
 figure = sa.view.Diagram("fit.png", columns=2)
 with figure as (left, right):
@@ -236,7 +236,7 @@ C10, C20, C30 = (float(c) for c in fits["Yeoh"])
 other = judge(*finger(1.4, sa.energies.yeoh(), {"C10": C10, "C20": C20, "C30": C30, "k": 100.0}))
 sa.root_print(f"Yeoh: tip bends {other[0]:.2f} mm, {100 * (other[0] / rows[-1, 1] - 1):+.1f} %")
 
-# %%
+# %% The bent finger with its bore off the axis, coloured by the largest stretch
 bent = sa.sample(system, body, fields={"lambda1": "lambda1"})
 picture = sa.view.render(bent, field="lambda1", label="largest stretch", eye=(0.0, -1.0, 0.0))
 picture.save("design.png")

@@ -138,7 +138,7 @@ assert abs(ratios["brick", (10, 2, 2)][0] - ratios["hex20", (10, 2, 2)][0]) < 0.
 # Poisson's ratio 0.49, they made the tangent singular. In the library `volumetric="reduced"` of
 # `hex20` takes 8 points for the change of volume alone, which has no such price.
 
-# %%
+# %% A bent block of the new element, coloured by the von Mises stress
 body = block(brick, (10.0, 1.0, 1.0), (10, 2, 2))
 load = sa.force(body["x1"], (0.0, 0.0, lambda t: -5e-4 * t))
 system = sa.System(body, terms=[sa.fix(body["x0"]), load])

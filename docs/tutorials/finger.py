@@ -85,7 +85,7 @@ assert (np.abs(force[:, 2]) <= MU * force[:, 0] + 1e-12).all()
 # tip slides up the wall: the finger becomes longer under air. Friction is at its limit while it
 # slides, and points down.
 
-# %%
+# %% The tip of the finger and the forces of the wall over the pressure
 figure = sa.view.Diagram("finger_curves.png", columns=2)
 with figure as (left, right):
     left.plot(1e3 * pressure, u[:, 0], "o-", label="along x")
@@ -102,7 +102,7 @@ figure
 # The picture shows the finger's stress. A plane has no end: as much of it is drawn as the bodies
 # cover.
 
-# %%
+# %% The bent finger at the wall, coloured by the von Mises stress
 bent = sa.sample(system, finger, fields=["von_mises"])
 picture = sa.view.render(
     [bent, wall], field="von_mises", label="von Mises stress", unit="MPa", eye=(0.35, -1.0, 0.2)

@@ -103,7 +103,7 @@ assert weight.value > MU * np.abs(forces[:, 0]).sum()
 # That is more than friction alone would bear between upright walls: the fingers are curved and
 # reach under the ball.
 
-# %%
+# %% Fingers that hold a ball, coloured by the von Mises stress
 scene = [sa.sample(system, f, fields=["von_mises"]) for f in fingers]
 picture = sa.view.render(
     [*scene, sa.sample(system, ball)],

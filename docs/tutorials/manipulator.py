@@ -130,7 +130,7 @@ sa.root_print(
 )
 assert left < 0.2 * swing
 
-# %%
+# %% Distance of the tip from its goal, and the torques of the motors, over the time
 figure = sa.view.Diagram("manipulator.png", columns=2)
 with figure as (one, two):
     for name, y, force in (("plain", plain, torque), ("shaped", calm, torque_2)):

@@ -89,7 +89,7 @@ sa.root_print(mesh.quality())
 # a second condition. A function tells of each place whether it belongs.
 
 
-# %%
+# %% The bracket with its two holes, its end and its fillet marked
 def name_places(mesh):
     """Name the holes, the end of the arm, and the fillet."""
     for k, y in enumerate((WIDTH / 4, 3 * WIDTH / 4)):
@@ -132,7 +132,7 @@ sa.root_print(system)
 sa.root_print(f"the bolts bear {reaction.round(6)} N")
 assert np.abs(reaction - [0, 0, LOAD]).max() < 1e-6 * LOAD
 
-# %%
+# %% The loaded bracket, coloured by the von Mises stress
 stress = sa.sample(system, bracket, fields=["von_mises"])
 picture = sa.view.render(
     stress, field="von_mises", label="von Mises stress", unit="MPa", eye=(0.9, -1.0, 0.7)

@@ -22,7 +22,9 @@ def pages() -> Any:
     return module
 
 
-@pytest.mark.parametrize("name", ["magnetic-beam", "tendon-driven-arm", "viscoelastic-finger"])
+@pytest.mark.parametrize(
+    "name", ["crawling-block", "magnetic-beam", "tendon-driven-arm", "viscoelastic-finger"]
+)
 def test_how_to_runs(name: str, pages: Any, tmp_path: Path) -> None:
     pages.run(DOCS / "how-to" / f"{name}.md", tmp_path)
 
