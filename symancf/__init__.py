@@ -71,6 +71,9 @@ _PUBLIC = {
     "Cavity": "catalogue.gas",
     "Gas": "catalogue.gas",
     "length": "catalogue.lengths",
+    "Tendon": "catalogue.tendon",
+    "eyelet": "catalogue.winches",
+    "winch": "catalogue.winches",
     "Controller": "catalogue.controllers",
     "PID": "catalogue.controllers",
     "Contact": "contact.contact",
@@ -161,6 +164,7 @@ __all__ = [
     "SymancfError",
     "System",
     "Table",
+    "Tendon",
     "VirtualWork",
     "Viscosity",
     "__version__",
@@ -171,6 +175,7 @@ __all__ = [
     "displacement_control",
     "elements",
     "energies",
+    "eyelet",
     "fix",
     "force",
     "gravity",
@@ -193,6 +198,7 @@ __all__ = [
     "symmetry",
     "traction",
     "view",
+    "winch",
 ]
 
 if TYPE_CHECKING:
@@ -209,7 +215,9 @@ if TYPE_CHECKING:
     from .catalogue.loads import body_force, force, gravity, traction
     from .catalogue.moments import moment
     from .catalogue.rotating import rotating_frame
+    from .catalogue.tendon import Tendon
     from .catalogue.viscosity import KelvinVoigt, Viscosity
+    from .catalogue.winches import eyelet, winch
     from .contact.contact import Contact
     from .contact.distance import Distance as Distance
     from .contact.shapes import Box, Capsule, Cylinder, Plane, Sphere

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..assembly.state import StateVariable
 from ..kinematics.quantity import real
+from ..values.parameter import OfStep
 from .laws import DAMPING, SPAN
 
 if TYPE_CHECKING:
@@ -19,22 +19,6 @@ if TYPE_CHECKING:
 
 GROWN, RELEASE = real("grown"), real("release")
 OVERLAP = real("overlap")  # of a point in the reference, where it is let out [m]
-
-
-class OfStep:
-    """A parameter that is no function of time: it belongs to the step or to the problem.
-
-    `is_length`: it is the length of the step while steps of a motion are made.
-    """
-
-    changes = False
-
-    def __init__(self, value: Callable[[float], float], *, is_length: bool = False) -> None:
-        self.value, self.is_length = value, is_length
-
-    def __call__(self, time: float) -> float:
-        """Return the present value."""
-        return self.value(time)
 
 
 class ContactNumbers:

@@ -98,6 +98,7 @@ class End(ABC):
     travels = False  # its places may be others after a step; see `travel`
     timed = False  # they are functions of time
     oriented = True  # it has axes
+    slides = False  # it has the jet ``slide``
 
     def expressed(self, jet: str, change: Symbols, reference: Symbols) -> list[sp.Expr]:
         """Return the change of a jet in the symbols of changes and references of jets."""

@@ -91,7 +91,7 @@ class Sliding(PointsOnBody):
     MeshError : the body is no cable, or its cells are no chain.
     """
 
-    travels = True
+    travels = slides = True
     curved = (*TAYLOR, "slide")
     block = SLIDE.name
 

@@ -19,6 +19,7 @@ import sympy as sp
 from ..arrays import Array
 from ..errors import ConstraintError
 from ..places.ends import End, Ground, require_place
+from ..places.passing import Eyelets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -133,6 +134,8 @@ def integer_exponents(frame: Array) -> tuple[tuple[int, int, int], ...]:
 
 def kind_of_end(end: End) -> Hashable:
     """Return what a law knows of an end: ends of one kind have the same law."""
+    if isinstance(end, Eyelets):
+        return Eyelets, kind_of_end(end.place)
     if end.plane or isinstance(end, Ground):
         return type(end), integer_exponents(np.asarray(end.reference_frame))
     return type(end)

@@ -382,7 +382,7 @@ def _numbers(what: str, given: npt.ArrayLike) -> Array:
 
 def _slides(end: End) -> bool:
     """Tell whether the places of an end slide along their body."""
-    return "slide" in end.curved
+    return end.slides
 
 
 def _offers(end: End, jet: str) -> bool:

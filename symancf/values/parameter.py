@@ -82,6 +82,22 @@ class Parameter(OwnAttributes):
         return f"Parameter({self.name!r}, {self.value:g})"
 
 
+class OfStep:
+    """A parameter that is no function of time: it belongs to the step or to the problem.
+
+    `is_length`: it is the length of the step while steps of a motion are made.
+    """
+
+    changes = False
+
+    def __init__(self, value: Callable[[float], float], *, is_length: bool = False) -> None:
+        self.value, self.is_length = value, is_length
+
+    def __call__(self, time: float) -> float:
+        """Return the present value."""
+        return self.value(time)
+
+
 class Fixed(dict[str, Any]):
     """What a body was made with: systems that have it would not see another value."""
 

@@ -589,6 +589,22 @@ def examples() -> dict[str, Example]:
             {"place": cable["body"], "form": "arc", "per": "edge", "stretch": 1.0, "name": "l"},
             _in("cable"),
         ),
+        "Tendon": (
+            lambda places, **o: sa.Tendon(places, **o),
+            {
+                "places": [sa.ground.at((9.0, 0.0, 0.5)), tip],
+                "EA": 100.0,
+                "mu": 0.0,
+                "tension": 1.0,
+                "pulled_from": "start",
+                "start": "fixed",
+                "end": "fixed",
+                "name": "t",
+            },
+            None,
+        ),
+        "eyelet": (sa.eyelet, {"place": tip, "offset": (0.0, 0.01)}, None),
+        "winch": (sa.winch, {"feed": None, "force": 1.0, "motor": None}, None),
         "Gas": (sa.Gas, {"amount": 1.0, "ambient": 1e5, "exponent": 1.0}, None),
         "Cavity": (
             sa.Cavity,

@@ -1,0 +1,650 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tendons: cords through eyelets, with friction there, slack, and winches at their ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+
+import numpy as np
+import sympy as sp
+
+from ..arrays import Array, Ints, Ints32
+from ..assembly.configuration import Configuration, Layout, in_system
+from ..assembly.revisions import Verdict
+from ..assembly.state import StateVariable
+from ..errors import ConstraintError, ParameterError
+from ..places.ends import End, Ground, require_place
+from ..places.facets import FacetPoints
+from ..places.on_body import Nodes
+from ..places.passing import Eyelets, Passed
+from ..runtime.collective import together
+from ..runtime.copies import OneProcess
+from ..runtime.display import Displayable
+from ..terms.constraint import Constraint, ConstraintBinding
+from ..terms.quantities import symbols_of
+from ..terms.term import PlaceBinding
+from ..terms.work import Potential, VirtualWork
+from ..values.arguments import name_or, one_of
+from ..values.parameter import OfStep, Parameter, evaluate, label, reals
+from . import tendon_laws as laws
+from .winches import Eyelet, Winch
+
+if TYPE_CHECKING:
+    from symancf_codegen import declare
+
+    from ..assembly.form import Form
+    from ..terms.term import PlaceTerm
+    from ..values.parameter import Scalar
+
+TOLERANCE = 1e-9  # of strain: below it a segment is neither taut nor slack
+TAUT, L0 = "taut", "l0"
+STIFF = 1e300  # EA of what does not stretch, where it divides
+
+
+class _SegmentBinding(PlaceBinding):
+    """Segments or eyelets of a tendon in one system."""
+
+    term: _Segments | _Rubbing
+    of: TendonBinding
+
+    def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the parameters; what differs from place to place is in `cell_values`."""
+        lengths = self.term.lengths
+        values = {
+            n: v for n, v in super().uniform_values(configuration).items() if n not in lengths
+        }
+        return values | {TAUT: OfStep(self.of.taut)}
+
+    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
+        """Return what the law takes at each of this rank's places, with the cord's lengths."""
+        values = super().cell_values(configuration)
+        first = self.term.first[self.entities.ids]
+        return values | {
+            name: self.of.lengths[first + k] for k, name in enumerate(self.term.lengths)
+        }
+
+
+class _HeldBinding(ConstraintBinding):
+    """Inextensible segments of a tendon in one system."""
+
+    term: _Held
+    of: TendonBinding
+
+    def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
+        """Return the parameters; what differs from place to place is in `cell_values`."""
+        values = super().uniform_values(configuration)
+        values.pop(L0)
+        return values | {TAUT: OfStep(self.of.taut)}
+
+    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
+        """Return what the law takes at each of this rank's places, with the cord's lengths."""
+        values = super().cell_values(configuration)
+        return values | {L0: self.of.lengths[self.term.first[self.entities.ids]]}
+
+
+class _Segments(Potential):
+    """The energy of elastic segments; see `tendon_laws.segment`."""
+
+    lengths = (L0,)
+    first: Ints
+
+    def _law(self) -> declare.PointLaw:
+        """Return the point law, whose segments keep a length."""
+        law = super()._law()
+        insert = self._substitution.insert_constants
+        return replace(law, domain=(insert(self._cord()),))
+
+    def _cord(self) -> sp.Expr:
+        """Return the length of the cord in a segment."""
+        names = [sp.Symbol(n, real=True) for n in (L0, "fed_a", "fed_b")]
+        return sp.Add(*names) + _slid(1) - _slid(0)
+
+    def bind(self, layout: Layout) -> _SegmentBinding:
+        """Announce entities (collective)."""
+        return _SegmentBinding(self, layout)
+
+
+class _Rubbing(VirtualWork):
+    """The friction in eyelets; see `tendon_laws.eyelet`."""
+
+    lengths = ("la", "lb")
+    first: Ints
+
+    def bind(self, layout: Layout) -> _SegmentBinding:
+        """Announce entities (collective)."""
+        return _SegmentBinding(self, layout)
+
+
+class _Held(Constraint):
+    """Inextensible segments; where they are slack their multiplier is zero."""
+
+    first: Ints
+
+    def bind(self, layout: Layout) -> _HeldBinding:
+        """Announce entities and multipliers (collective)."""
+        return _HeldBinding(self, layout)
+
+    @cached_property
+    def law(self) -> declare.PointLaw:
+        """The point law; slack segments have a little stiffness, and no multiplier."""
+        law = self.equations.law
+        lam, phi = law.unknowns[-1], law.lets[-1][0]
+        scale = sp.Symbol("scale", positive=True)
+        taut, l0 = (sp.Symbol(n, real=True) for n in (TAUT, L0))
+        slack = laws.SLACK * phi**2 / (2 * l0) - l0 * lam**2 / 2
+        return replace(law, energy=scale * (taut * lam * phi + (1 - taut) * slack))
+
+
+def _slid(number: int) -> sp.Symbol:
+    """Return the symbol of what has passed an end."""
+    return symbols_of((number, "slide"), "change")[0]
+
+
+class Tendon(OneProcess, Displayable):
+    r"""A cord through eyelets, straight between them: elastic, slack or taut, with friction.
+
+    Between eyelets j and j + 1, at the distance L_j, there is the length l_j of the cord:
+
+    .. math:: l_j = l_j^0 + s_{j+1} - s_j, \quad T_j = EA \max(L_j/l_j - 1, 0), \quad
+        W_j = 	frac{EA}{2} rac{(L_j - l_j)^2}{l_j}
+
+    with the length s_j that has passed eyelet j towards its start, an unknown. At an eyelet where
+    the cord turns by the angle theta it sticks, or slides with the larger tension
+    :math:`T_> = e^{\mu\theta} T_<`, the rope's equation of Euler and Eytelwein. The cord has no
+    mass.
+
+    Parameters
+    ----------
+    places : two or more, in their order: ``body.at(point)`` or ``at(points)`` of any body,
+        ``sa.ground.at(points)``, ``mass.centre``, or `eyelet` beside a rod. The first and the
+        last one are the ends.
+    EA : stiffness [N], a number or `Parameter`; ``math.inf``: it does not stretch.
+    mu : coefficient of friction, a number or one for each inner eyelet.
+    tension : at first [N]; the cord has the length that gives it in the reference.
+    pulled_from : where that tension is, ``"start"`` or ``"end"``: it falls towards the other end
+        as if the cord had been pulled there; default: the same everywhere.
+    start, end : ``"fixed"``, or a `winch`.
+    name : shown in messages.
+
+    Raises
+    ------
+    ConstraintError : a place is none or is many of a region; there is one alone; two that follow
+        each other coincide in the reference.
+    ParameterError : EA, mu, tension or an end is not what it can be.
+
+    Notes
+    -----
+    A tendon is slack as a whole: without tension at one place there is none at others. Which it
+    is stays while a step is solved, and is asked of each solution. (K. L. Johnson, Contact
+    mechanics, 1985, section 8.1, for sticking and sliding belts.)
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> arm = sa.RigidBody.box((0.1, 0.01, 0.02), position=(0.05, 0.0, 0.0), rho=1e3, name="arm")
+    >>> cord = sa.Tendon([sa.ground.at((-0.03, 0.0, 0.01)), arm.at((-0.02, 0.0, 0.01))],
+    ...                  EA=500.0, start=sa.winch(feed=-0.002))
+    """
+
+    def __init__(
+        self,
+        places: Sequence[End | Eyelet],
+        *,
+        EA: Any,
+        mu: Any = 0.0,
+        tension: float = 0.0,
+        pulled_from: Literal["start", "end"] | None = None,
+        start: Winch | Literal["fixed"] = "fixed",
+        end: Winch | Literal["fixed"] = "fixed",
+        name: str | None = None,
+    ) -> None:
+        self.name = name_or(name, "tendon")
+        self.what = f"tendon {self.name!r}"
+        self._entries = [self._entry(given) for given in self._listed(places)]
+        counts = [count for _, _, count in self._entries]
+        self._entry_of = np.repeat(np.arange(len(counts)), counts)
+        self._within = np.concatenate([np.arange(n) for n in counts])
+        self.size = len(self._entry_of)
+        if self.size < 2:
+            raise ConstraintError(
+                f"{self.what} has one place: give two or more", asked="places", given=self.size
+            )
+        self._winches = self._ends(start, end)
+        self.EA, self.mu = self._stiffness(EA), self._friction(mu)
+        self.tension, self.pulled_from = self._tensioned(tension, pulled_from), pulled_from
+        self.inextensible = isinstance(self.EA, float) and math.isinf(self.EA)
+        self.rubs = isinstance(self.mu, Parameter) or bool(np.any(self.mu))
+        if self.inextensible and self.rubs:
+            raise ParameterError(
+                f"{self.what}: friction takes a finite EA: give one that is 10^4 times its "
+                "tensions, it stretches by 10^-4 then",
+                asked="EA",
+                given=self.EA,
+            )
+        if self.inextensible and self.tension:
+            raise ParameterError(
+                f"{self.what} does not stretch, so nothing follows from tension="
+                f"{self.tension:g}: pull it, by winch(force=) or winch(feed=)",
+                asked="tension",
+                given=self.tension,
+            )
+        self._make()
+
+    # ---- what is given --------------------------------------------------------------------------
+    def _listed(self, places: Any) -> Sequence[Any]:
+        if isinstance(places, list | tuple) and places:
+            return places
+        raise ConstraintError(
+            f"{self.what}: its places are {label(places)}: give them in a list, in their order",
+            asked="places",
+            given=label(places),
+        )
+
+    def _entry(self, given: Any) -> tuple[End, tuple[float, float], int]:
+        """Return an end, what its places are off, and their number."""
+        place, offset = (
+            (given.place, given.offset) if isinstance(given, Eyelet) else (given, (0.0, 0.0))
+        )
+        require_place(self.what, place)
+        if isinstance(place, Nodes | FacetPoints) or place.travels or place.only:
+            raise ConstraintError(
+                f"{self.what}: {place} has no order: give points, body.at(points), or "
+                "sa.ground.at(points)",
+                asked="places",
+                given=str(place),
+            )
+        if place.anywhere:
+            raise ConstraintError(
+                f"{self.what}: say where on the ground, sa.ground.at(point)",
+                asked="places",
+                given=str(place),
+            )
+        X = place.point if isinstance(place, Ground) else getattr(place, "X", None)
+        return place, offset, 1 if X is None else len(X)
+
+    def _ends(self, *given: Any) -> list[Winch]:
+        winches = []
+        for which, end in zip(("start", "end"), given, strict=True):
+            if not isinstance(end, Winch) and end != "fixed":
+                raise ParameterError(
+                    f"{self.what}: {which} is {label(end)}: give 'fixed' or a sa.winch(...)",
+                    asked=which,
+                    given=end,
+                    possible=("fixed", "sa.winch(feed=)", "sa.winch(force=)", "sa.winch(motor=)"),
+                )
+            winches.append(end if isinstance(end, Winch) else Winch())
+        return winches
+
+    def _stiffness(self, EA: Any) -> float | Parameter:
+        if isinstance(EA, Parameter):
+            return EA
+        value = reals(EA, finite=False)
+        if value.shape != () or not value > 0.0:
+            raise ParameterError(
+                f"{self.what}: EA is {label(EA)}: give a positive number or a Parameter [N]",
+                asked="EA",
+                given=EA,
+            )
+        return float(value)
+
+    def _friction(self, mu: Any) -> Array | Parameter:
+        """Return the coefficients (places,), 0 at the ends, or a parameter."""
+        if isinstance(mu, Parameter):
+            return mu
+        value = reals(mu)
+        if value.shape not in ((), (self.size - 2,)) or (value < 0.0).any():
+            raise ParameterError(
+                f"{self.what}: mu is {label(mu)}: give a number that is not negative, or one for "
+                f"each of the {self.size - 2} inner eyelets",
+                asked="mu",
+                given=mu,
+                possible=((), (self.size - 2,)),
+            )
+        every = np.zeros(self.size)
+        every[1:-1] = value
+        return every
+
+    def _tensioned(self, tension: Any, pulled_from: Any) -> float:
+        value = reals(tension)
+        if value.shape != () or value < 0.0:
+            raise ParameterError(
+                f"{self.what}: tension is {label(tension)}: give a number that is not negative [N]",
+                asked="tension",
+                given=tension,
+            )
+        if pulled_from is not None:
+            one_of(f"{self.what}: pulled_from", pulled_from, ("start", "end"))
+        return float(value)
+
+    # ---- its parts ------------------------------------------------------------------------------
+    def _make(self) -> None:
+        """Make the terms that it consists of."""
+        n = self.size
+        moves = [w.force is not None or w.motor is not None for w in self._winches]
+        passing = np.array([moves[0], *[True] * (n - 2), moves[1]])
+        self._number = np.where(passing, np.cumsum(passing) - 1, -1)
+        self._passed = Passed(int(passing.sum())) if passing.any() else None
+        of = self._entry_of
+        self._groups = [self._eyelets(np.flatnonzero(of == k)) for k in np.unique(of)]
+        self._segments: list[_Segments | _Held] = []
+        for js in self._runs(np.arange(n - 1), 2):
+            ends = self._eyelets(js), self._eyelets(js + 1)
+            own = {L0: 1.0, TAUT: 1.0, **self._feeds(js[0], js[0] + 1)}
+            name = f"{self.name} (segments from {js[0]})"
+            term: _Segments | _Held
+            if self.inextensible:
+                term = _Held(laws.stretch, *ends, name=name, **own)
+            else:
+                term = _Segments(laws.segment, *ends, name=name, EA=self.EA, **own)
+            term.first = js
+            self._segments.append(term)
+        self._rubbing: list[_Rubbing] = []
+        for js in self._runs(np.arange(n - 2), 3) if self.rubs else []:
+            ends3 = self._eyelets(js), self._eyelets(js + 1), self._eyelets(js + 2)
+            mu = self.mu if isinstance(self.mu, Parameter) else self.mu[js + 1]
+            lengths = {"la": 1.0, "lb": 1.0, TAUT: 1.0, **self._feeds(js[0], js[0] + 2)}
+            name = f"{self.name} (eyelets from {js[0] + 1})"
+            rubs = _Rubbing(laws.eyelet, *ends3, name=name, EA=self.EA, mu=mu, **lengths)
+            rubs.first = js
+            self._rubbing.append(rubs)
+        self._drives: list[PlaceTerm] = []
+        for k, sign, w in zip((0, n - 1), (-1.0, 1.0), self._winches, strict=True):
+            if w.force is not None:
+                EA = STIFF if self.inextensible else self.EA
+                at, name = self._eyelets(np.array([k])), f"{self.name} (winch at {k})"
+                pull = {"force": w.force, "EA": EA, "sign": sign}
+                self._drives.append(Potential(laws.pull, at, name=name, **pull))
+            if w.motor is not None:
+                self._drives.append(self._motor(w, self._eyelets(np.array([k]))))
+
+    def _motor(self, w: Winch, at: Eyelets) -> VirtualWork:
+        assert w.motor is not None
+        made: object = w.motor(at)
+        if isinstance(made, VirtualWork):
+            return made
+        raise ParameterError(
+            f"{self.what}: the motor of a winch returned {label(made)}: it must return a "
+            "sa.Controller or sa.VirtualWork at the place that it is given",
+            asked="motor",
+            given=label(made),
+        )
+
+    def _eyelets(self, js: Ints) -> Eyelets:
+        """Return some places, all of one end, with what passes there."""
+        place, offset, _ = self._entries[self._entry_of[js[0]]]
+        numbers = self._number[js]
+        if self._passed is None or (numbers < 0).any():
+            return Eyelets(place, self._within[js], offset)
+        return Eyelets(place, self._within[js], offset, self._passed, numbers)
+
+    def _feeds(self, first: int, last: int) -> dict[str, Any]:
+        """Return what winches pay out into segments from one place to another."""
+        start, end = (0.0 if w.feed is None else w.feed for w in self._winches)
+        return {
+            "fed_a": start if first == 0 else 0.0,
+            "fed_b": end if last == self.size - 1 else 0.0,
+        }
+
+    def _runs(self, first: Ints, width: int) -> list[Ints]:
+        """Return the numbers of tuples of successive places that are of the same ends."""
+        runs: dict[tuple[Any, ...], list[int]] = {}
+        for j in first.tolist():
+            at = np.arange(j, j + width)
+            held = tuple(self._number[at] < 0)
+            edge = j == 0, j + width == self.size
+            runs.setdefault((*self._entry_of[at], held, edge), []).append(j)
+        return [np.array(js) for js in runs.values()]
+
+    @property
+    def _terms(self) -> list[PlaceTerm]:
+        return [*self._segments, *self._rubbing, *self._drives]
+
+    def bind(self, layout: Layout) -> TendonBinding:
+        """Announce entities and unknowns (collective)."""
+        return TendonBinding(self, layout)
+
+    # ---- results --------------------------------------------------------------------------------
+    @in_system
+    def tensions(self, system: Configuration) -> Array:
+        """Return the tension of each segment (places - 1,), on every rank (collective) [N]."""
+        own = system.binding(self)
+        return own.tensions(system, own.shape(system))
+
+    @in_system
+    def slips(self, system: Configuration) -> Array:
+        """Return what has passed each place towards the start (places,) (collective) [m].
+
+        At ends that are held 0, at winches that feed what they paid out or pulled in.
+        """
+        own = system.binding(self)
+        s = own.slid(system)
+        s[[0, -1]] += np.array([-1.0, 1.0]) * own.feeds(system)
+        return s
+
+    @in_system
+    def lengths(self, system: Configuration) -> Array:
+        """Return the length without tension of each segment (places - 1,) (collective) [m]."""
+        return system.binding(self).shape(system).cord
+
+    @in_system
+    def length(self, system: Configuration) -> float:
+        """Return the distance from end to end along the tendon (collective) [m]."""
+        return float(system.binding(self).shape(system).L.sum())
+
+    @in_system
+    def positions(self, system: Configuration) -> Array:
+        """Return where its places are (places, 3), on every rank (collective) [m]."""
+        return system.binding(self).positions(system)
+
+    @in_system
+    def angles(self, system: Configuration) -> Array:
+        """Return by what angle it turns at each place (places,), 0 at the ends (collective)."""
+        return turns(system.binding(self).positions(system))
+
+    @in_system
+    def forces(self, system: Configuration) -> Array:
+        """Return the forces on its places (places, 3), on every rank (collective) [N]."""
+        own = system.binding(self)
+        shape = own.shape(system)
+        pulls = own.tensions(system, shape)[:, None] * shape.u
+        forces = np.zeros((self.size, 3))
+        forces[:-1] += pulls
+        forces[1:] -= pulls
+        return forces
+
+    @in_system
+    def dissipated(self, system: Configuration) -> float:
+        """Return what friction has dissipated since the beginning (collective) [J]."""
+        return system.binding(self).dissipated(system)
+
+    @in_system
+    def slack(self, system: Configuration) -> bool:
+        """Tell whether it is slack."""
+        return system.binding(self).taut(0.0) < 1.0
+
+    def _headline(self) -> str:
+        return self.what
+
+    def _facts(self) -> list[tuple[str, str]]:
+        places = [("through", str(place)) for place, _, _ in self._entries]
+        return [("", "value"), *places, ("EA", label(self.EA))]
+
+    def __str__(self) -> str:
+        return f"{self.what} through {self.size} places"
+
+
+def turns(r: Array) -> Array:
+    """Return by what angle a polygon (n, 3) turns at each of its points, 0 at the ends."""
+    d = np.diff(r, axis=0)
+    u = d / np.linalg.norm(d, axis=1)[:, None]
+    angles = np.zeros(len(r))
+    less, more = (np.linalg.norm(x, axis=1) for x in (u[1:] - u[:-1], u[1:] + u[:-1]))
+    angles[1:-1] = 2.0 * np.arctan2(less, more)
+    return angles
+
+
+class Shape(NamedTuple):
+    """Distances L (n,) of a tendon's places, their directions u (n, 3), lengths of the cord."""
+
+    L: Array
+    u: Array
+    cord: Array
+
+
+class TendonBinding:
+    """A tendon in one system.
+
+    Attributes
+    ----------
+    name : in the system.
+    lengths : (segments,) of the cord at first, l^0, after `forms`.
+    """
+
+    lengths: Array
+    X: Array
+
+    def __init__(self, term: Tendon, layout: Layout) -> None:
+        self.term, self.name = term, layout.name(term)
+        for part in term._terms:
+            layout.call(part, part.name.replace(term.name, self.name, 1))
+        self.segments: list[_SegmentBinding | _HeldBinding] = [
+            cast("_SegmentBinding", layout.bind(part)) for part in term._segments
+        ]
+        self.rubbing: list[_SegmentBinding] = [layout.bind(part) for part in term._rubbing]
+        drives = [layout.bind(part) for part in term._drives]
+        for own in (*self.segments, *self.rubbing):
+            own.of = self
+        self.parts: list[PlaceBinding] = [*self.segments, *self.rubbing, *drives]
+        self.variable = StateVariable(self.name, np.ones(1))
+
+    def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
+        """Take this rank's segments; return the blocks on vertices."""
+        return [block for part in self.parts for block in part.carriers(configuration)]
+
+    def idle(self, configuration: Configuration) -> Ints:
+        """Return the local offsets of multipliers that move no free coordinate."""
+        parts = [part for part in self.segments if isinstance(part, _HeldBinding)]
+        held = [part.idle(configuration) for part in parts]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *held])
+
+    def forms(self, configuration: Configuration) -> list[Form]:
+        """Return the kernels and places on this rank (collective)."""
+        term = self.term
+        self.X = np.concatenate([group.reference(configuration) for group in term._groups])
+        L = np.linalg.norm(np.diff(self.X, axis=0), axis=1)
+        with together(configuration.comm):
+            close = np.flatnonzero(TOLERANCE * max(L.max(), configuration.extent) >= L)
+            if len(close):
+                k = int(close[0])
+                raise ConstraintError(
+                    f"{term.what}: its places {k} and {k + 1} coincide in the reference, at "
+                    f"{label(self.X[k].tolist())}: give one of them",
+                    names=[self.name],
+                    asked="places",
+                    given=k,
+                )
+            self.lengths = L
+            if term.tension:
+                EA = evaluate(f"EA of {term.what}", term.EA, configuration.time)
+                self.lengths = L / (1.0 + self._first_tensions(configuration) / EA)
+        return [form for part in self.parts for form in part.forms(configuration)]
+
+    def _first_tensions(self, configuration: Configuration) -> Array:
+        """Return the tensions (segments,) in the reference."""
+        term = self.term
+        T = np.full(term.size - 1, term.tension)
+        if term.pulled_from is None or not term.rubs:
+            return T
+        mu: Any = term.mu
+        if isinstance(mu, Parameter):
+            mu = np.full(term.size, mu.value)
+        loss = (mu * turns(self.X))[1:-1]
+        if term.pulled_from == "start":
+            T[1:] *= np.exp(-np.cumsum(loss))
+        else:
+            T[:-1] *= np.exp(-np.cumsum(loss[::-1]))[::-1]
+        return T
+
+    # ---- slack ----------------------------------------------------------------------------------
+    def taut(self, time: float) -> float:
+        """Return the factor of the stiffness: 1, or little where it is slack."""
+        slack = 0.0 if self.term.inextensible else laws.SLACK
+        return 1.0 if self.variable.value[0] > 0.0 else slack
+
+    def state_variables(self, configuration: Configuration) -> list[StateVariable]:
+        """Return whether it is taut, which belongs to the accepted state."""
+        return [self.variable]
+
+    def review(self, configuration: Configuration) -> Verdict:
+        """Judge a solution: is a taut tendon pressed, or a slack one too short? (collective)."""
+        shape, taut = self.shape(configuration), self.variable.value[0] > 0.0
+        strain = shape.L / shape.cord - 1.0
+        if self.term.inextensible and taut:
+            least = self._multipliers(configuration)
+            other = bool(least.min() < -TOLERANCE * np.abs(least).max())
+        else:
+            other = bool(strain.min() < -TOLERANCE if taut else strain.max() > TOLERANCE)
+        if not other:
+            return Verdict.STANDS
+        self.variable.value = np.array([0.0 if taut else 1.0])
+        return Verdict.AGAIN
+
+    # ---- results --------------------------------------------------------------------------------
+    def positions(self, configuration: Configuration) -> Array:
+        """Return the positions (places, 3) (collective)."""
+        moved = [group.displacement(configuration) for group in self.term._groups]
+        return np.asarray(self.X + np.concatenate(moved))
+
+    def slid(self, configuration: Configuration) -> Array:
+        """Return the unknowns (places,), 0 at ends that are held (collective)."""
+        term, s = self.term, np.zeros(self.term.size)
+        if term._passed is not None:
+            passed = configuration.evaluate(term._passed, [("slide", configuration.state)])[0]
+            s[term._number >= 0] = passed[:, 0]
+        return s
+
+    def feeds(self, configuration: Configuration) -> Array:
+        """Return what the winches have paid out, at start and end."""
+        what = f"feed of {self.term.what}"
+        feeds = (w.feed for w in self.term._winches)
+        return np.array(
+            [0.0 if f is None else evaluate(what, f, configuration.time) for f in feeds]
+        )
+
+    def shape(self, configuration: Configuration) -> Shape:
+        """Return distances, directions and lengths of the cord (collective)."""
+        d = np.diff(self.positions(configuration), axis=0)
+        L = np.linalg.norm(d, axis=1)
+        cord = self.lengths + np.diff(self.slid(configuration))
+        cord[[0]] += self.feeds(configuration)[0]
+        cord[[-1]] += self.feeds(configuration)[1]
+        return Shape(L, d / L[:, None], cord)
+
+    def tensions(self, configuration: Configuration, shape: Shape) -> Array:
+        """Return the tensions (segments,) (collective)."""
+        if self.variable.value[0] == 0.0:
+            return np.zeros(len(shape.L))
+        if self.term.inextensible:
+            return np.maximum(self._multipliers(configuration), 0.0)
+        EA = evaluate(f"EA of {self.term.what}", self.term.EA, configuration.time)
+        return np.maximum(EA * (shape.L / shape.cord - 1.0), 0.0)
+
+    def _multipliers(self, configuration: Configuration) -> Array:
+        """Return the tensions of inextensible segments (collective)."""
+        T = np.zeros(self.term.size - 1)
+        for part in self.segments:
+            if isinstance(part, _HeldBinding):
+                groups, start = part.first(configuration)
+                T[part.term.first[groups]] = configuration.state[start] * configuration.stiffness
+        return configuration.sum(T)
+
+    def dissipated(self, configuration: Configuration) -> float:
+        """Return what friction has dissipated (collective)."""
+        total = 0.0
+        for part in self.rubbing:
+            total += float(configuration.memory.gathered(part.name)["dissipated"].sum())
+        return total
