@@ -419,7 +419,8 @@ class Configuration(ABC):
                         asked=name,
                         given=vector.shape,
                     )
-                bad = np.flatnonzero(~np.isfinite(vector) & (True if among is None else among))
+                odd = ~np.isfinite(vector)
+                bad = np.flatnonzero(odd & (True if among is None else among)) if odd.any() else ()
                 if len(bad):
                     at = self.points[self.numbering.vertex_of[bad[0]]]
                     raise ParameterError(

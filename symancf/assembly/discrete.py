@@ -265,7 +265,9 @@ class DiscreteSystem(Configuration):
         program has written, stay.
         """
         unchanged = self._first_rate is not None and np.array_equal(self._first_rate, self.rate)
-        if self.motion is None and self.comm.allreduce(unchanged, op=MPI.LAND):
+        if self.comm.size > 1:
+            unchanged = self.comm.allreduce(unchanged, op=MPI.LAND)
+        if self.motion is None and unchanged:
             self._first_rate = self._initial_rate()
             self.rate[:] = self._first_rate
 

@@ -93,7 +93,6 @@ class NativeIterations:
             first=self._first,
             largest=self._largest,
             force=self._force,
-            stiffness=test.stiffness(),
             smallest=np.full(max(1, rows.parts), test.smallest),
             rest=REST_RATIO,
             small=CORRECTION_TOLERANCE,
@@ -109,6 +108,7 @@ class NativeIterations:
             **{name: np.zeros(n) for name in ("begun", "here", "there", "trial", "scratch")},
         )
         data.safe[:] = SAFE_SQUARES
+        self._state = system.state
         self._begun: Array = vars(data)["_arrays"]["begun"]
         self._limits: Array = vars(data)["_arrays"]["accepted"]
         self._place = ctypes.byref(data)
@@ -134,6 +134,7 @@ class NativeIterations:
         matrix = self._equations.system.matrix
         renew, solve = factor.functions
         self._data.give(
+            stiffness=self._equations.convergence.stiffness(),
             entries=matrix.nonzeros,
             value=matrix.diagonal,
             substitutes=len(matrix.prescribed),
@@ -179,6 +180,8 @@ class NativeIterations:
         system, test, snes = equations.system, equations.convergence, equations.snes
         factor = self._fixed.present
         if factor is None or before is None or equations.fade or not equations.is_plain(*SEARCHES):
+            return None
+        if system.state is not self._state or test.driven.any():
             return None
         if self._made_for[0] is not factor or self._made_for[1] is not system.assembler.groups:
             self._take_matrix(factor)

@@ -152,10 +152,12 @@ def path_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
 def with_supports(solver: PredictorSolver, change: LoadChange) -> int | None:
     """Move the free coordinates with the prescribed ones, as the tangent predicts."""
     branch, system, before = solver.branch, solver.system, change.before
+    held = np.flatnonzero(system.numbering.fixed_by >= 0)
+    stays = np.array_equal(system.state[held], before[held])
+    if stays if system.comm.size == 1 else system.comm.allreduce(stays, op=MPI.LAND):
+        return None
     fixed = system.numbering.fixed_by >= 0
     moved = np.where(fixed, system.state - before, 0.0)
-    if system.comm.allreduce(float(np.abs(moved).max(initial=0.0)), op=MPI.MAX) == 0.0:
-        return None
     base = np.where(fixed, before, system.state)
     v = branch.answer(base, branch.unbalanced(base), moved)
     if v is None:

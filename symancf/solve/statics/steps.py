@@ -71,7 +71,8 @@ class LoadSteps:
         self.ends, self.largest, self.smallest, self.jump = ends, largest, smallest, jump
         self.snapshot, self.restore = self.system.snapshot, self.system.restore  # for `march`
         self._rests = rests
-        self.part, self.path = 1.0, list[tuple[float, Array]]()
+        self.part = 1.0
+        self.path: list[tuple[float, Array]] = []
         self.now = self.goal = self.system.time
         self.fraction = 1.0
         self.done = self.fades = self.records = False
