@@ -82,7 +82,7 @@ class PredictedStresses(Aid):
         self._columns: dict[int, Ints] = {}
         self._pressures: set[int] = set()
         self._last: dict[Group, Array] = {}  # the last corrections
-        self._output_rows_of: dict[int, Ints] = {}
+        self._places: dict[int, tuple[Ints, Ints]] = {}
         self._place: Array | None = None
         self._before: Array | None = None
         self._here: dict[Group, Array] | None = None  # stresses at `_place`, where they are known
@@ -176,18 +176,23 @@ class PredictedStresses(Aid):
         return slopes
 
     def _stresses(self, state: Array, forms: Sequence[int] | None = None) -> dict[Group, Array]:
-        assembler = self.system.assembler
-        if not self._output_rows_of:
-            self._output_rows_of = {
-                number: _output_rows(assembler.output_rows(number)) for number in self._columns
-            }
-        tables, _ = assembler.tables(
-            "outputs", list(self._columns) if forms is None else forms, state
+        places = self.places()
+        tables, _ = self.system.assembler.tables(
+            "outputs", list(places) if forms is None else forms, state
         )
-        return {
-            group: table[:, self._output_rows_of[group.numbers[0]]]
-            for group, table in tables.items()
-        }
+        return {group: table[:, places[group.numbers[0]][1]] for group, table in tables.items()}
+
+    def places(self) -> dict[int, tuple[Ints, Ints]]:
+        """Return the columns of parameters that corrections are, and the rows of outputs.
+
+        By numbers of forms. (Collective.)
+        """
+        if not self._places:
+            tells = self.system.assembler.output_rows
+            self._places = {
+                number: (own, _output_rows(tells(number))) for number, own in self._columns.items()
+            }
+        return self._places
 
 
 def _output_rows(outputs: Iterable[tuple[str, int, tuple[str, ...]]]) -> Ints:
