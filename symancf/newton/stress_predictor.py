@@ -98,7 +98,7 @@ class PredictedStresses(Aid):
         self._columns: dict[int, Ints] = {}
         self._pressures: set[int] = set()
         self._last: dict[Group, Array] = {}  # the last corrections
-        self._output_rows_of: dict[int, Ints] = {}
+        self._places: dict[int, tuple[Ints, Ints]] = {}
         self._place: Array | None = None
         self._before: Array | None = None
         self._here: dict[Group, Array] | None = None  # stresses at `_place`, where they are known
@@ -201,20 +201,28 @@ class PredictedStresses(Aid):
             first = group.numbers[0]
             if first in self._columns:
                 cell = group.lanes(first)[0]
-                rows = self._rows_of(first)
-                made.append(PredictedGroup(tables[first], cell, rows, self._columns[first]))
+                columns, rows = self.places()[first]
+                made.append(PredictedGroup(tables[first], cell, rows, columns))
         return terms, made
 
-    def _rows_of(self, number: int) -> Ints:
-        if number not in self._output_rows_of:
-            rows = _output_rows(self.system.assembler.output_rows(number))
-            self._output_rows_of[number] = rows
-        return self._output_rows_of[number]
-
     def _stresses(self, state: Array, forms: Sequence[int] | None = None) -> dict[Group, Array]:
-        chosen = list(self._columns) if forms is None else forms
-        tables, _ = self.system.assembler.tables("outputs", chosen, state)
-        return {group: table[:, self._rows_of(group.numbers[0])] for group, table in tables.items()}
+        places = self.places()
+        tables, _ = self.system.assembler.tables(
+            "outputs", list(places) if forms is None else forms, state
+        )
+        return {group: table[:, places[group.numbers[0]][1]] for group, table in tables.items()}
+
+    def places(self) -> dict[int, tuple[Ints, Ints]]:
+        """Return the columns of parameters that corrections are, and the rows of outputs.
+
+        By numbers of forms. (Collective.)
+        """
+        if not self._places:
+            tells = self.system.assembler.output_rows
+            self._places = {
+                number: (own, _output_rows(tells(number))) for number, own in self._columns.items()
+            }
+        return self._places
 
 
 def _output_rows(outputs: Iterable[tuple[str, int, tuple[str, ...]]]) -> Ints:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-from contextlib import nullcontext
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -40,10 +39,11 @@ if TYPE_CHECKING:
     from ...assembly.assembler import Assembler
     from ...assembly.discrete import DiscreteSystem
     from ...errors import ConvergenceError
-    from ...newton import Aid, Constraints, Leftover, PredictedStresses, RowNorms
+    from ...newton import Aid, Constraints, Leftover, RowNorms
     from ..preconditioner import Preconditioner
     from ..residual import LinearResidual
     from .motion import EquationsOfMotion
+    from .predicting import Predicting
 
     Take = Callable[[float, int], None]
     Estimates = tuple[Array, Array, int]
@@ -69,8 +69,8 @@ class StepRequest(IntEnum):
 
 
 _HERE = Path(__file__)
-_STRUCTURES = declared(
-    *(_HERE.with_name(f"{name}.h") for name in ("contact", "tangent", "steps")),
+STRUCTURES = declared(
+    *(_HERE.with_name(f"{name}.h") for name in ("contact", "prediction", "tangent", "steps")),
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
     symancf_reduce=Reduce,
@@ -137,7 +137,7 @@ class Iterations(Protocol):
     iterations: int
     linear_iterations: int
     step_of_tangent: float
-    predicted: PredictedStresses | None
+    predicted: Predicting | None
     error: BaseException | None
 
     @property
@@ -146,12 +146,6 @@ class Iterations(Protocol):
 
     def is_plain(self) -> bool:
         """Tell whether steps are whole and unseen."""
-
-    def begin_prediction(self) -> None:
-        """Begin a solution: stresses are predicted from the last one."""
-
-    def end_prediction(self) -> None:
-        """Take the present state as the solution from which the next stresses are predicted."""
 
     def renew(self, ksp: PETSc.KSP) -> None:
         """Make the tangent at the present state."""
@@ -188,7 +182,7 @@ class Native:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
         self.problem, self.state, self.work, self.kinks, self.tangent = (
-            _STRUCTURES[f"symancf_{name}"]()
+            STRUCTURES[f"symancf_{name}"]()
             for name in ("problem", "state", "work", "kinks", "tangent_values")
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
@@ -249,7 +243,6 @@ class Native:
         cuts = any(isinstance(aid, PartBacktracking) for aid in newton.aids)
         predicts = newton.predicted is not None
         self.kinks.give(cuts=cuts)
-        self.problem.predicts = predicts
         others = [
             aid
             for aid in newton.aids
@@ -334,6 +327,8 @@ class Native:
         newton.leftover.begin()
         if newton.step_of_tangent != self._inertia_of:
             self.tangent.ready = False
+        if self.newton.predicted is not None:
+            self.newton.predicted.prepare()
         self._choose_assemblers()
 
     def _choose_assemblers(self) -> None:
@@ -364,12 +359,9 @@ class Native:
         Exception : what was raised on the way.
         """
         self.prepare()
-        self.newton.begin_prediction()
         with EVENTS["steps"]:
             reason = self.call("newton")
         self.require()
-        if reason > 0:
-            self.newton.end_prediction()
         return reason
 
     def require(self) -> None:
@@ -418,7 +410,7 @@ class Native:
         if system.reviews:  # which may have changed something
             system.update(system.time)
         if system.memory:
-            self._remembering = Remembering(system, _STRUCTURES["symancf_memory"])
+            self._remembering = Remembering(system, STRUCTURES["symancf_memory"])
             problem.give(**self._remembering.lend([system.assembler, *self.work_plans]))
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         problem.give(timetable_rows=0)
@@ -494,11 +486,13 @@ class Native:
         return verdict
 
     def _renew(self) -> None:
-        """Make the tangent; C makes the next ones while steps have this length."""
+        """Make the tangent; C makes the next ones while steps have this length.
+
+        Kernels see what C predicts of stresses.
+        """
         self.state.factored, newton = False, self.newton
-        ksp, motion, predicted = newton.snes.getKSP(), newton.motion, newton.predicted
-        with nullcontext() if predicted is None else predicted.tangent():
-            newton.renew(ksp)
+        ksp, motion = newton.snes.getKSP(), newton.motion
+        newton.renew(ksp)
         ksp.setOperators(newton.J, newton.J)
         fixed = newton.preconditioner.fixed
         if fixed is not None and fixed.factored and fixed.factor is not None:
@@ -507,7 +501,7 @@ class Native:
             self.problem.give(factor=data, factor_renew=renew, factor_solve=solve)
             self.state.factored = True
         seen = self.state.factored or ksp.getPC().getType() in PETSC_FACTORS
-        ready = seen and predicted is None and not motion.mass.changes
+        ready = seen and not motion.mass.changes
         vanishing = ROUND_OFF * newton.system.stiffness * newton.balance.constraints.size
         self.tangent.give(ready=ready, vanishing=vanishing, inertia=motion.mass_part)
         self._inertia_of = newton.step_of_tangent

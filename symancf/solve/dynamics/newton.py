@@ -30,7 +30,8 @@ from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
 from .balance import Balance
 from .explanation import explained
-from .native import Native
+from .native import STRUCTURES, Native
+from .predicting import Predicting
 from .undetermined import undetermined
 
 if TYPE_CHECKING:
@@ -113,14 +114,13 @@ class Newton(VectorEquations):
         self.takeover: Takeover | None = None
         self.kinked = any(form.kinked for form in self.system.forms)
         self.chooses = bool(self.kinked and numbering.size and "nearest" in uses)
-        self.predicted: PredictedStresses | None = None
+        self.predicted: Predicting | None = None
         self.size = 1.0
         self.outside: Array | None = None
         self.ended = self.iterations = 0
         self.step_of_tangent = 0.0
         self._determined = False
         self._folds = Folds(self.system) if holds_by_penalties(self.system) else None
-        self._accepted: Array | None = None
         self.system.register(self)
 
     def attach(self, options: SolverOptions, note: Callable[[str], None]) -> None:
@@ -140,9 +140,11 @@ class Newton(VectorEquations):
     def _make_aids(self) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
         aids: list[Aid] = []
+        self.predicted, self.native.problem.predicts = None, False
         if self._folds is not None and "predicted" in self.uses:
             predicted = PredictedStresses(self.system, penalties=True)
-            self.predicted = predicted if predicted.some else None
+            if predicted.some:
+                self.predicted = Predicting(self.system, predicted, self.native, STRUCTURES)
         if self.predicted is not None:
             aids.append(self.predicted)
         if self.kinked and "backtracking" in self.uses:
@@ -313,7 +315,8 @@ class Newton(VectorEquations):
     def forget(self) -> None:
         """Forget all that earlier steps left, so that what follows depends on the state alone."""
         self.balance.forget()
-        self._accepted = None
+        if self.predicted is not None:
+            self.predicted.forget()
         self.tangent.eager = self.tangent.needy = 0
         self.tangent.stale = True
 
@@ -372,7 +375,7 @@ class Newton(VectorEquations):
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
         self.native.call("tangent_begin")
-        self.begin_prediction()
+        self.native.call("begin_prediction")
         try:
             solution = self.find()
         except PETSc.Error as error:
@@ -386,18 +389,8 @@ class Newton(VectorEquations):
             self.native.call("follow")
             self.native.call("accept", self.iterations)
             share_error(self.comm, self.error)
-            self.end_prediction()
+            self.native.call("accept_prediction")
         return reason
-
-    def begin_prediction(self) -> None:
-        """Begin a solution: stresses are predicted from the last one."""
-        if self.predicted is not None:
-            self.predicted.begin(self._accepted)
-
-    def end_prediction(self) -> None:
-        """Take the present state as the solution from which the next stresses are predicted."""
-        if self.predicted is not None:
-            self._accepted = self.motion.state.copy()
 
     def unsolved(self, error: PETSc.Error) -> ConvergenceError:
         """Return what to tell where PETSc could not factorise the tangent of a step."""

@@ -373,6 +373,8 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
   return why >= 0;
 }
 
+#include "prediction.c"
+
 #include "tangent.c"
 
 #include "contact.c"
@@ -409,10 +411,13 @@ int symancf_newton(const symancf_problem *p, symancf_state *s)
   s->iterations = s->linear_iterations = s->looked = s->error = 0;
   p->work->kinks->trailing = 0;
   symancf_tangent_begin(p, s);
+  symancf_begin_prediction(p, s);
   to_rows(p, s->state, p->work->x);
   const int reason = iterate(p, s);
   p->work->kinks->chosen = -1;
-  if (reason > 0) symancf_accept(p, s, s->iterations);
+  if (reason <= 0) return reason;
+  symancf_accept(p, s, s->iterations);
+  symancf_accept_prediction(p, s);
   return reason;
 }
 

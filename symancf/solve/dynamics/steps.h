@@ -8,6 +8,7 @@
 
 #include "../../newton/stopping.h"
 #include "contact.h"
+#include "prediction.h"
 #include "tangent.h"
 
 /* What C asks of Python: rare and dear, or for other people. */
@@ -23,6 +24,7 @@ typedef struct {
   symancf_stopping *stopping;
   symancf_kinks *kinks;
   symancf_tangent_values *tangent;
+  symancf_prediction *prediction;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
   double *begin_state;                                 /* [4][coordinates] where the step began */

@@ -40,11 +40,20 @@ static int make_tangent(const symancf_problem *p, symancf_state *s)
   return !t->state_set(t->matrix, revision + 1) && !t->begin(t->matrix, 0) && !t->end(t->matrix, 0);
 }
 
-/* Make the tangent anew; return 0, or 1 where Python, which is asked otherwise, has failed. */
-static int renew(const symancf_problem *p, symancf_state *s, int iteration)
+/* Make the tangent with the present corrections of stresses; see `renew`. */
+static int renew_corrected(const symancf_problem *p, symancf_state *s, int iteration)
 {
   if (!p->work->tangent->ready || !make_tangent(p, s)) return p->ask(RENEW, iteration);
   if (s->factored && !p->factor_renew(p->factor)) return p->ask(RENEW, iteration);
   symancf_tangent_made(p, s);
   return 0;
+}
+
+/* Make the tangent anew; return 0, or 1 where Python, which is asked otherwise, has failed. */
+static int renew(const symancf_problem *p, symancf_state *s, int iteration)
+{
+  const int corrected = symancf_correct_stresses(p, s);
+  const int failed = renew_corrected(p, s, iteration);
+  if (corrected) symancf_correct_nothing(p, s);
+  return failed;
 }
