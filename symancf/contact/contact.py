@@ -27,7 +27,7 @@ from ..values.reader import require_parameters
 from ..values.spellings import former_arguments
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
-from .laws import SLIPPED, Coulomb, Normal, penalty
+from .laws import SLIP_STEP, SLIPPED, Coulomb, Normal, penalty
 from .nodal import Nodal, SideFields, ratio
 from .overlap import FREE_OVERLAP
 from .rigid import ContactorPoints, RigidPass, RigidPassBinding
@@ -667,10 +667,15 @@ class ContactBinding:
     def switch(self, configuration: Configuration) -> None:
         """Let the points slip, with the coefficient of sliding, that are nearest to the limit."""
         near = max(2.0 * self.reserve(configuration), 0.0)  # the nearest, and its like
+        coulomb, memory = self.term._coulomb, configuration.memory
+        assert coulomb is not None  # else `reserve` has raised
+        # a function of the speed begins at rest, with the least number that is not stick
+        slip = {str(SLIPPED): float(np.finfo(float).tiny), str(SLIP_STEP): 0.0}
         for each in self.passes:
             if isinstance(each, RigidPassBinding):
                 nearest = each.reserve(configuration) <= near
-                configuration.memory.put(each.name, str(SLIPPED), nearest, 1.0)
+                for name, value in (slip if coulomb.speeds else {str(SLIPPED): 1.0}).items():
+                    memory.put(each.name, name, nearest, value)
 
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""

@@ -64,6 +64,8 @@ SPAN = real("span")  # length of the step in a motion, 0 else [s]
 NEAR = real("near")  # gap up to which points press: what touches in the reference, to round-off [m]
 SLID = real("slid")  # path that a point has slid since it last began to touch [m]
 SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
+SLIP_RATE = real("slip_rate")  # change of that speed in time, 0 where it slid in one step alone
+SLIP_STEP = real("slip_step")  # length of the last step [s]
 RESERVED = {"side", "target", "mu", "law", "radius", "stiffness", "k", "penetration", "damping"}
 RESERVED |= {"initial", "name"}  # by arguments of `Contact`
 TIMES = ("t", "time")
@@ -183,13 +185,13 @@ def ahead(e: sp.Expr, rate: sp.Expr) -> sp.Expr:
 
 
 class Coulomb:
-    """Coefficient of friction m: from what a point did in the last step, constant in this one.
+    """Coefficient of friction m: from what a point did in the last steps, constant in this one.
 
     Parameters
     ----------
     who : begins messages.
     mu : a number; two, for points that stuck in the last step and for those that slid; or a
-        function of the speed of slip v of the last step [m/s] with parameters of its own,
+        function of the speed of slip v [m/s] with parameters of its own,
         ``def mu(v, *, a): ...``.
     parameters : values of the parameters of such a function; others are left alone.
 
@@ -272,6 +274,25 @@ class Coulomb:
                 asked="mu",
                 given=value,
             )
+
+    def expected(self, dt: sp.Expr) -> sp.Expr:
+        """Return the coefficient at the end of a step, by the speed of the last two steps.
+
+        v = slip + slip_rate (slip_step/2 + dt), at least 0: `SLIPPED` is that in the middle of the
+        last step, so that friction is of second order in the step.
+        """
+        if not self.speeds:
+            return self.coefficient
+        v = SLIPPED + SLIP_RATE * (SLIP_STEP / 2 + dt)
+        return self.coefficient.xreplace({SLIPPED: sp.Max(v, 0)})
+
+    def course(self, slip: sp.Expr, dt: sp.Expr) -> dict[str, sp.Expr]:
+        """Return what a function of the speed has to remember beside `slip`, the new speed."""
+        if not self.speeds:
+            return {}
+        slides = sp.And(SLIPPED > 0, slip > 0, dt > 0)
+        change = (slip - SLIPPED) / ((dt + SLIP_STEP) / 2)
+        return {str(SLIP_RATE): sp.Piecewise((change, slides), (0, True)), str(SLIP_STEP): dt}
 
     def slipped(self, friction: Friction, dt: sp.Expr) -> sp.Expr:
         """Return what `SLIPPED` is in the next step."""

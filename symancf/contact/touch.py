@@ -137,6 +137,7 @@ class Touch:
         if self.coulomb is not None:
             stretches = (f"{STRETCH}{k}" for k in (1, 2, 3))
             initial |= dict.fromkeys((str(SLIPPED), str(SLID), *stretches), sp.S.Zero)
+            initial |= dict.fromkeys(self.coulomb.course(sp.S.Zero, sp.S.Zero), sp.S.Zero)
         if self.rolls:
             n = _in_space(G, E)
             for k in range(3):
@@ -238,7 +239,8 @@ class Touch:
         t = self._three("stretch", [a - b for a, b in zip(material, anchor, strict=True)])
         along = self._let("stretch_n", dot(G, t))
         T = sp.Matrix(self._three("T", [a - along * b for a, b in zip(t, G, strict=True)]))
-        m = self._let("coefficient", self.coulomb.coefficient)
+        dt = real(STEP)
+        m = self._let("coefficient", self.coulomb.expected(dt))
         before = sp.Matrix([own[f"{STRETCH}{k}"] for k in (1, 2, 3)])
         rub = laws.friction(T, p, m, before=before, let=self._let)
         self.rub = sp.sqrt(dot(rub.force, rub.force))
@@ -248,10 +250,9 @@ class Touch:
         free = sp.Or(p <= 0, sp.Ne(own[str(SLIPPED)], 0))
         self.reserve = sp.Piecewise((1, free), (rub.reserve, True))
         self.slid = _if_closed(p, own[str(SLID)] + rub.length)
-        after |= self._anchors(at, anchor, rub) | {
-            str(SLID): self.slid,
-            str(SLIPPED): _if_closed(p, self.coulomb.slipped(rub, real(STEP))),
-        }
+        slip = self._let("slip_after", _if_closed(p, self.coulomb.slipped(rub, dt)))
+        after |= self._anchors(at, anchor, rub) | self.coulomb.course(slip, dt)
+        after |= {str(SLID): self.slid, str(SLIPPED): slip}
         return remember(
             [(sp.Matrix(motion), sp.Matrix(self.force))],
             stored=self.law.energy(self.gap) + _if_closed(p, rub.stored),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import symancf as sa
 from symancf.bench.robust import CASES
@@ -18,6 +19,8 @@ from symancf.verify.contact_theory import Belt
 from tests.refusals import refused
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from symancf.values.parameter import Scalar
 
 CELLS, RISE, THICK, FLOOR = 24, 0.05, 0.02, -0.003
@@ -107,6 +110,61 @@ def test_sliding_begins_in_an_event_with_its_own_coefficient() -> None:
     assert begins[0] == pytest.approx(exact.start / exact.v, abs=5e-4)
     assert late > 5e-4
     assert off < 2e-4
+
+
+def test_friction_that_depends_on_the_speed_is_of_second_order() -> None:
+    """A block slides with mu = a + b v: v' = -g (a + b v) in closed form."""
+    a, b, T = 0.2, 0.3, 0.4
+
+    def mu(v: sp.Expr, *, a: sp.Expr, b: sp.Expr) -> sp.Expr:
+        return a + b * v
+
+    def off(steps: int) -> np.ndarray:
+        block, _ = slab(0.0, velocity=(2.0, 0.0, 0.0))
+        floor = sa.Contact(block, sa.Plane(), mu=mu, a=a, b=b, stiffness=G / 1e-6)
+        system = sa.System(block, terms=[floor, tilted(0.0)])
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
+        problem.solve(to=0.01, step=5e-4)
+        x, v = block.position(system)[0], block.coordinates(system, system.rate)[0, 0]
+        problem.solve(to=0.01 + T, step=T / steps)
+        fall = np.exp(-b * G * T)
+        speed = (v + a / b) * fall - a / b
+        way = (v + a / b) * (1.0 - fall) / (b * G) - a / b * T
+        after = block.position(system)[0], block.coordinates(system, system.rate)[0, 0]
+        return np.abs([after[0] - x - way, after[1] - speed])
+
+    coarse, fine = off(25), off(50)
+    assert (coarse > 3.5 * fine).all()  # with the coefficient of the last step 2
+    assert (fine < (4e-4, 1.2e-3)).all()  # 1e-2, 3.4e-2 with it
+
+
+def test_slip_located_with_a_function_of_the_speed_begins_at_rest() -> None:
+    """A block that a growing force drags: mu falls with the speed from that at rest."""
+
+    def mu(v: sp.Expr, *, s: sp.Expr) -> sp.Expr:
+        return s / (1 + v)
+
+    def speed(located: bool) -> tuple[float, list[float]]:
+        block, _ = slab(0.0)
+        floor = sa.Contact(block, sa.Plane(), mu=mu, s=0.4, stiffness=G / 1e-6, name="floor")
+        pull = sa.gravity((lambda t: 20.0 * t, 0.0, -G))
+        system = sa.System(block, terms=[floor, pull])
+        problem = sa.DynamicProblem(system, spectral_radius=0.8)
+        begins = problem.event(floor) if located else []
+        problem.solve(to=0.28, step=2e-3)
+        return float(block.coordinates(system, system.rate)[0, 0]), begins
+
+    begin = 0.02 * G  # where 20 t = 0.4 g
+
+    def rate(t: float, v: np.ndarray) -> np.ndarray:
+        return 20.0 * t - 0.4 * G / (1.0 + v)
+
+    exact = solve_ivp(rate, (begin, 0.28), [0.0], rtol=1e-10, atol=1e-12).y[0, -1]
+    (late, _), (now, begins) = speed(located=False), speed(located=True)
+    # the couple of friction and weight takes 0.4 % from two corners
+    assert begins[0] == pytest.approx(begin, rel=6e-3)
+    assert now == pytest.approx(exact, rel=2e-3)
+    assert late == pytest.approx(exact, rel=1e-2)
 
 
 def test_there_is_no_slip_to_be_located_without_friction() -> None:
