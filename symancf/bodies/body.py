@@ -160,7 +160,8 @@ class Body(OneProcess, Displayable):
         self._sound = False  # at rest; see `rest`
         with together(region.mesh.comm):  # functions of the user may fail on one rank only
             self.region = region.require(element.cell, use=element.name)
-            self._direction = direction_of(self.name, direction)
+            own = None if direction is None else direction_of(self.name, direction)
+            self._direction = own
             if pressure is not None:
                 self.pressure = pressure_of(element, energy, pressure, parameters)
                 self._domains = self.pressure.domains(self._domains)

@@ -293,15 +293,15 @@ class NodeDirections:
 
 
 def direction_of(
-    name: str, given: Callable[[Array], npt.ArrayLike] | npt.ArrayLike | None
-) -> Callable[[Array], npt.ArrayLike] | None:
+    name: str, given: Callable[[Array], npt.ArrayLike] | npt.ArrayLike
+) -> Callable[[Array], npt.ArrayLike]:
     """Return the directions of a body as a function of X, also where three numbers are given.
 
     Raises
     ------
     ParameterError : something else is given, or numbers that have no direction.
     """
-    if given is None or callable(given):
+    if callable(given):
         return given
     vector = reals(given)
     if vector.shape != (3,) or not vector.any():
