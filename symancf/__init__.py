@@ -232,9 +232,6 @@ if TYPE_CHECKING:
         Suspended,
         SymancfError,
     )
-    from .extensions import view
-    from .extensions.flexure import Flexure
-    from .extensions.section import Section
     from .kinematics.local import implicit, local
     from .kinematics.memory import memory, remember
     from .mesh import Mesh, Region

@@ -38,6 +38,7 @@ from ..mesh import Region
 from ..mesh.partition import Family
 from ..mesh.sides import in_one_sense
 from ..places.edges import across_block, slopes_block, with_edges
+from ..places.geometry import direction_of
 from ..places.interpolation import Interpolation, Patch
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.sliding import Sliding
@@ -100,8 +101,9 @@ class Body(OneProcess, Displayable):
         `Element.pressures` says which an element has; see `symancf.laws.mixed`.
     join : ``"all"`` shares slopes with other bodies of the same kind at common nodes,
         ``"position"`` only positions. Default: ``"all"`` for full-gradient elements.
-    direction : function of X (n, 3) -> (n, 3): surface normals (plates) or tangents (cables)
-        of the reference; default: averaged from the mesh (see `symancf.places.geometry`).
+    direction : surface normals (plates) or tangents (cables) of the reference, of rods the first
+        axes of the sections: a function of X (n, 3) -> (n, 3), or three numbers, the same
+        everywhere; default: averaged from the mesh (see `symancf.places.geometry`).
     smooth_deg : angle [degrees] up to which facets that meet are parts of one smooth surface.
     velocity : at the start of dynamics [m/s], (3,), or a function of the place, X (n, 3) -> (n, 3).
     spin : angular velocity at the start of dynamics [rad/s], (3,), about the origin of the
@@ -140,7 +142,7 @@ class Body(OneProcess, Displayable):
         quadrature: str | Rule | Mapping[str, str | Rule] | None = None,
         pressure: PressureKind | None = None,
         join: str | None = None,
-        direction: Callable[[Array], npt.ArrayLike] | None = None,
+        direction: Callable[[Array], npt.ArrayLike] | npt.ArrayLike | None = None,
         smooth_deg: float = 50.0,
         velocity: Velocity = None,
         spin: npt.ArrayLike | None = None,
@@ -150,7 +152,7 @@ class Body(OneProcess, Displayable):
         self.element, self._energy_function = element, energy
         self.name = text("Body(name=...)", name or region.name)
         self._volumetric, self._quadrature = volumetric, quadrature
-        self._direction, self._smooth = direction, smooth_deg
+        self._smooth = smooth_deg
         still = velocity is None and spin is None
         self._start = None if still else Start(self.name, velocity, spin)
         self._domains: Mapping[str, Domain] = {**_sizes(element), **domains_of(energy)}
@@ -158,6 +160,8 @@ class Body(OneProcess, Displayable):
         self._sound = False  # at rest; see `rest`
         with together(region.mesh.comm):  # functions of the user may fail on one rank only
             self.region = region.require(element.cell, use=element.name)
+            own = None if direction is None else direction_of(self.name, direction)
+            self._direction = own
             if pressure is not None:
                 self.pressure = pressure_of(element, energy, pressure, parameters)
                 self._domains = self.pressure.domains(self._domains)

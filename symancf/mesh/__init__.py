@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, Ints
 from ..cells import CELLS
-from ..errors import MeshError, ParameterError
+from ..errors import MeshError, OwnAttributes, ParameterError
 from ..runtime.collective import lookup, reduced, together
 from ..runtime.copies import Portable, this_process
 from ..runtime.display import Displayable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .quality import Quality
 
 
-class Mesh(Portable, Displayable):
+class Mesh(Portable, Displayable, OwnAttributes):
     """Points, cells and regions of a mesh; no rank has more than its slice of each.
 
     Make one with `Mesh.read`, `Mesh.from_arrays` or `Mesh.box`; ``mesh["plate"]`` is a `Region`;

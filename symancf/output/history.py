@@ -48,6 +48,7 @@ class StepEnds(Protocol):
         """Tell whether the motion that is shown is another one now."""
 
 
+MAX_LINES = 20  # of a history that is printed
 SAME = 1e-6  # relative: what differs more between ranks is no round-off
 
 
@@ -606,7 +607,7 @@ class History(Portable, Displayable, OwnAttributes):
         return table(self.steps, numbers)
 
     def __str__(self) -> str:
-        rows = lines(self._facts())
+        rows = lines(self._facts(), MAX_LINES - 1 - bool(self.search))
         cut = f"{self.cut_backs} cut back ({self.wasted} iterations)" if self.cut_backs else ""
         rows.append(
             ", ".join(filter(None, [f"{len(self.steps)} steps", cut]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, Data, Ints
 from ..cells import CELLS
-from ..errors import ParameterError, SymancfError
+from ..errors import OwnAttributes, ParameterError, SymancfError
 from ..values.parameter import label
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class Samples:
+class Samples(OwnAttributes):
     """Points, cells and fields of one rank.
 
     Attributes
@@ -44,6 +44,8 @@ class Samples:
     >>> patch.n_cells
     1
     """
+
+    _settable = "points", "cells", "point_data", "cell_data", "units", "texts"
 
     points: Data
     cells: dict[str, Ints]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..assembly.resolved import JetRows, Resolved
-from ..errors import ConstraintError, ParameterError
+from ..errors import ConstraintError, OwnAttributes, ParameterError
 from ..mesh import Mesh, Region
 from ..values.arguments import LENGTHS
 from ..values.parameter import label, reals
@@ -77,7 +77,7 @@ def require_place(who: str, given: Any, *also: type) -> None:
     )
 
 
-class End(ABC):
+class End(OwnAttributes, ABC):
     """A list of K places. A system has what it finds of them, `resolve`; the end stays as it is.
 
     Places may have axes e1, e2, e3, the jets ``axis0``, ``axis1``, ``axis2``: directions that

@@ -24,7 +24,7 @@ from ..assembly.vertices import AtVertices, numbers_among
 from ..cells.table import LINE, LINE3, QUAD
 from ..errors import MeshError, ParameterError
 from ..runtime.collective import together
-from ..values.parameter import call_array, label
+from ..values.parameter import call_array, label, reals
 from . import sections
 from .vectors import unit
 
@@ -290,6 +290,33 @@ class NodeDirections:
                 "as a function of X",
                 stacklevel=2,
             )
+
+
+def direction_of(
+    name: str, given: Callable[[Array], npt.ArrayLike] | npt.ArrayLike
+) -> Callable[[Array], npt.ArrayLike]:
+    """Return the directions of a body as a function of X, also where three numbers are given.
+
+    Raises
+    ------
+    ParameterError : something else is given, or numbers that have no direction.
+    """
+    if callable(given):
+        return given
+    vector = reals(given)
+    if vector.shape != (3,) or not vector.any():
+        raise ParameterError(
+            f"direction of body {name!r} is {label(given)}: give three finite numbers, not all "
+            "zero, or a function of X (n, 3) that returns (n, 3)",
+            asked="direction",
+            given=given,
+            possible=("three numbers", "function of X"),
+        )
+
+    def constant(X: Array) -> Array:
+        return vector
+
+    return constant
 
 
 def require_direction(name: str, element: Element) -> None:

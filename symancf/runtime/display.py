@@ -7,7 +7,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
+from ..errors import OwnAttributes, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Displayable:
         return "<div>" + "\n".join(lines) + "</div>"
 
 
-class Table(Displayable):
+class Table(Displayable, OwnAttributes):
     """A table of results: ``sa.root_print(table)`` prints it once, a notebook shows it.
 
     Parameters
@@ -127,10 +127,17 @@ class Table(Displayable):
         return [self.heads, *self._cells]
 
 
-def lines(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table as lines of text, numbers on the right."""
+def lines(rows: Sequence[Sequence[str]], most: int | None = None) -> list[str]:
+    """Return a table as lines of text, numbers on the right.
+
+    Of a table of more than `most` lines the first and the last ones.
+    """
     if not rows:
         return []
+    if most is not None and len(rows) > most:
+        first, last = most // 2, most - 1 - most // 2
+        shown = lines([*rows[:first], *rows[-last:]])
+        return [*shown[:first], f"  ... {len(rows) - first - last} more", *shown[first:]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     right = [_numbers(column) for column in zip(*rows[1:], strict=True)] or [False] * len(widths)
     return [

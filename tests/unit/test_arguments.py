@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 import random
@@ -377,3 +378,51 @@ def test_a_law_that_is_too_deep_for_its_round_off_is_told() -> None:
     law = PointLaw("deep", (x,), energy=energy**2)
     with refused(sa.KinematicsError, asked="law", given="deep"):
         digits_lost([(law, None)])
+
+
+def test_attributes_that_nothing_would_follow_are_refused() -> None:
+    mesh = sa.Mesh.box((1.0,), (2,))
+    beam = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
+    places = (beam["x0"], beam.at((0.5, 0.0, 0.0)), sa.ground, sa.Factor("load"))
+    table, samples = sa.Table("Sag", "mesh"), sa.sample(sa.System(beam), beam)
+    for given in (mesh, *places, table, samples):
+        with pytest.raises(sa.ParameterError, match="'colour' is no attribute of it"):
+            given.colour = "red"
+        assert not hasattr(given, "colour")
+    for given, name in ((mesh, "name"), (mesh, "points"), (places[1], "frame"), (table, "rows")):
+        with pytest.raises(sa.ParameterError, match=f"'{name}' is fixed once it is made"):
+            setattr(given, name, None)
+    samples.points = samples.points + 1.0  # data of the program's own
+    assert samples.points.min() >= 1.0
+    assert copy.copy(mesh).n_points == copy.deepcopy(mesh).n_points == 3
+
+
+@pytest.mark.parametrize("number", [(0.0, 0.0, 0.0), (1.0, 0.0), "z", (0.0, np.nan, 1.0)])
+def test_directions_that_are_none(number: Any) -> None:
+    mesh = sa.Mesh.box((1.0,), (2,))
+    with pytest.raises(sa.ParameterError, match=r"direction of body 'body' is .*three finite"):
+        sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), direction=number)
+
+
+@pytest.mark.parametrize("element", ["ancf_rod", "ancf_cable", "ancf_thin_quad"])
+def test_a_direction_may_be_the_same_everywhere(element: str) -> None:
+    line = element != "ancf_thin_quad"
+    cell = "line3" if element == "ancf_rod" else None
+    mesh = sa.Mesh.box((1.0,), (2,), cell=cell) if line else sa.Mesh.box((1.0, 1.0), (2, 2))
+    at = {"ancf_rod": (0, 3, 4), "ancf_cable": (2, 0, 0), "ancf_thin_quad": (0, 0, -1)}[element]
+    law = {
+        "ancf_rod": (
+            sa.energies.rod(),
+            dict.fromkeys(("EA", "GA2", "GA3", "GJ", "EI2", "EI3"), 1.0),
+        ),
+        "ancf_cable": (sa.energies.cable(), {"EA": 1.0, "EI": 1.0}),
+        "ancf_thin_quad": (sa.energies.kirchhoff(), {"E": 1.0, "nu": 0.3, "thickness": 0.1}),
+    }[element]
+    found = []
+    for given in (at, np.array(at), lambda X: np.broadcast_to(at, X.shape)):
+        energy, values = law
+        kind = getattr(sa.elements, element)
+        body = sa.Body(mesh["body"], kind, energy, direction=given, **values)
+        found.append(sa.System(body).reference)
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])

@@ -181,3 +181,17 @@ def test_one_function_of_c_is_inspected(capsys):
     assert "yeoh_tet4_tangent" not in text
     with refused(sa.KinematicsError, asked="residua", possible=lambda p: "residual" in p):
         inspection.main("yeoh", "tet4", form="c", function="residua")
+
+
+@pytest.mark.parametrize("count", [3, 18, 19, 20, 40])
+def test_a_printed_history_has_twenty_lines_at_most(count):
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
+    fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, -10.0))]))
+    shown = str(fall.solve(to=0.1 * count, step=0.1)).splitlines()
+    assert len(shown) == min(count + 2, 20)
+    assert shown[-1].startswith(f"{count} steps")
+    assert [line.split()[0] for line in shown[:2]] == ["time", "0.1"]
+    assert float(shown[-2].split()[0]) == pytest.approx(0.1 * count)
+    left_out = [line for line in shown if line.startswith("  ... ")]
+    rows = len(shown) - 2 - len(left_out)
+    assert left_out == ([] if count < 19 else [f"  ... {count - rows} more"])
