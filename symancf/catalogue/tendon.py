@@ -53,10 +53,14 @@ class _PartBinding(PlaceBinding):
     term: _Segments | _Rubbing
     of: TendonBinding
 
+    def own_form(self, configuration: Configuration) -> Form:
+        """Return the kernel and places; shorter steps of Newton's method lead slips nowhere."""
+        return replace(super().own_form(configuration), kinked=False)
+
     def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the parameters; what differs from place to place is in `cell_values`."""
         values = super().uniform_values(configuration) | {UNIT: configuration.scale}
-        values |= {TAUT: OfStep(self.of.taut)} if TAUT in values else {}
+        values |= {TAUT: OfStep(self.of.taut)}
         return {name: x for name, x in values.items() if name not in self.term.lengths}
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
@@ -288,7 +292,7 @@ class Tendon(OneProcess, Displayable):
         for js in self._runs(np.arange(n - 2), 3) if self.rubs else []:
             ends3 = self._eyelets(js), self._eyelets(js + 1), self._eyelets(js + 2)
             mu = self.mu if isinstance(self.mu, Parameter) else self.mu[js + 1]
-            own = {"la": 1.0, "lb": 1.0, UNIT: 1.0}
+            own = {"la": 1.0, "lb": 1.0, TAUT: 1.0, UNIT: 1.0}
             name = f"{self.name} (eyelets from {js[0] + 1})"
             rubs = _Rubbing(laws.eyelet, *ends3, name=name, EA=EA, mu=mu, **own)
             rubs.first = js
@@ -507,6 +511,22 @@ class TendonBinding:
             T[:-1] *= np.exp(-np.cumsum(loss[::-1]))[::-1]
         return T
 
+    def settle(self, configuration: Configuration) -> None:
+        """Give elastic segments the tensions that belong to the present state (collective)."""
+        if self.term.inextensible:
+            return
+        shape, EA = self.shape(configuration), evaluate("EA", self.term.EA, configuration.time)
+        pulls = EA * (shape.L / shape.cord - 1.0) * self.taut(0.0) / configuration.stiffness
+        self._put(configuration, pulls)
+
+    def _put(self, configuration: Configuration, pulls: Array) -> None:
+        """Let the unknowns that are tensions have values (segments,)."""
+        vertices = self.term._tensions.resolve(configuration.layout).vertices[:, 0]
+        numbering, ids = configuration.numbering, configuration.topology.vertex_ids
+        local = np.flatnonzero(np.isin(ids, vertices))
+        at = numbering.offset[local, numbering.block(TENSION.name)]
+        configuration.state[at] = pulls[ids[local] - vertices[0]]
+
     # ---- slack ----------------------------------------------------------------------------------
     def taut(self, time: float) -> float:
         """Return 1 where it is taut, 0 where it is slack."""
@@ -524,10 +544,11 @@ class TendonBinding:
             other = bool(least < -TOLERANCE * configuration.stiffness)
         else:
             shape = self.shape(configuration)
-            other = bool((shape.L / shape.cord).max() - 1.0 > TOLERANCE)
+            other = bool(shape.L.sum() > (1.0 + TOLERANCE) * shape.cord.sum())
         if not other:
             return Verdict.STANDS
         self.variable.value = np.array([0.0 if taut else 1.0])
+        self._put(configuration, np.zeros(self.term.size - 1))
         return Verdict.AGAIN
 
     # ---- results --------------------------------------------------------------------------------

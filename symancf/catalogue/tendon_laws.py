@@ -14,6 +14,9 @@ from ..kinematics.memory import Remembered, memory, remember
 if TYPE_CHECKING:
     from ..terms.quantities import E, S, V
 
+SLACK = sp.Float(1e-9)  # stiffness of a slack tendon, of that of the system
+GRIP = sp.Float(10.0)  # of the tension over the length: weighs what has slid against forces
+LEAST = sp.Float(1e-3)
 ROUND = sp.Float(1e-24)  # under roots: of squares of differences of unit vectors
 
 
@@ -33,12 +36,14 @@ def segment(
 ) -> E:
     """Return T (L - l) - T^2 l/(2 EA), stationary in the tension T: the energy of a segment.
 
-    A slack one finds its length l, and has no tension.
+    A slack one pulls nothing; next to no stiffness says where the cord is.
     """
     d = r_b - r_a
-    L, cord, T = sp.sqrt(d.dot(d)), l0 + s_b - s_a + fed_a + fed_b, unit * T_a
-    loose = unit * ((frozen(L) - cord) ** 2 / cord - T_a**2 * cord) / 2
-    return taut * T * (L - cord - T * cord / (2 * EA)) + (1 - taut) * loose
+    L, cord = sp.sqrt(d.dot(d)), l0 + s_b - s_a + fed_a + fed_b
+    weight = (taut + (1 - taut) * SLACK) * unit
+    distance = taut * L + (1 - taut) * frozen(L)
+    soft = taut * weight / EA + (1 - taut)
+    return weight * T_a * (distance - cord - soft * T_a * cord / 2)
 
 
 def angle(r_a: V, r_b: V, r_c: V) -> E:
@@ -63,6 +68,7 @@ def eyelet(
     y0: S,
     EA: S,
     mu: S,
+    taut: S,
     unit: S,
     la: S,
     lb: S,
@@ -71,10 +77,12 @@ def eyelet(
 
     The sum is f - clip(f - k (s - s0), -lim, lim), f = T_b - T_a: it sticks, or rubs.
     """
-    a, b = unit * T_a, unit * T_b
+    weight = (taut + (1 - taut) * SLACK) * unit
+    a, b = weight * T_a, weight * T_b
     most = (sp.exp(mu * angle(r_a, r_b, r_c)) - 1) * sp.Max(sp.Min(a, b), 0)
     f, drive = b - a, (b - a) * (1 + (a + b) / (2 * EA))
-    trial = f - EA * unit / (EA + unit) / (la + lb) * (s_b - s0)
+    grip = frozen(GRIP * sp.Max(a, b, 0) + LEAST * unit) / (la + lb)
+    trial = f - grip * (s_b - s0)
     force = drive - f + sp.Max(sp.Min(trial, most), -most)
     rubbed = -(drive + y0) / 2 * (s_b - s0)
     return remember({ds_b: force}, s0=s_b, y0=drive, stored=0, dissipated=rubbed)
