@@ -149,6 +149,7 @@ _WORDS = {
     RIGID_AXES: "axes of rigid bodies",
     "lambda:rigidity": "multipliers of rigid bodies",
     "slide": "places along bodies",
+    "tensions": "tensions of cords",
 }
 _PARTS = {
     "lambda": "multipliers",

@@ -6,25 +6,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import sympy as sp
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly.configuration import Configuration, Layout, in_system
+from ..assembly.numbering import Block
 from ..assembly.revisions import Verdict
 from ..assembly.state import StateVariable
 from ..errors import ConstraintError, ParameterError
 from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
 from ..places.on_body import Nodes
-from ..places.passing import Eyelets, Passed
+from ..places.passing import Along, Eyelets
+from ..places.sliding import SLIDE
 from ..runtime.collective import together
 from ..runtime.copies import OneProcess
 from ..runtime.display import Displayable
-from ..terms.constraint import Constraint, ConstraintBinding
 from ..terms.quantities import symbols_of
 from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
@@ -41,71 +41,51 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 TOLERANCE = 1e-9  # of strain: below it a segment is neither taut nor slack
-TAUT, L0 = "taut", "l0"
+TAUT, UNIT, L0 = "taut", "unit", "l0"
+# tensions of cords over their unit, the scale of multipliers
+TENSION = Block("tensions", 1, "algebraic")
 STIFF = 1e300  # EA of what does not stretch, where it divides
 
 
-class _SegmentBinding(PlaceBinding):
+class _PartBinding(PlaceBinding):
     """Segments or eyelets of a tendon in one system."""
 
     term: _Segments | _Rubbing
     of: TendonBinding
 
+    def own_form(self, configuration: Configuration) -> Form:
+        """Return the kernel and places; shorter steps of Newton's method lead slips nowhere."""
+        return replace(super().own_form(configuration), kinked=False)
+
     def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the parameters; what differs from place to place is in `cell_values`."""
-        lengths = self.term.lengths
-        values = {
-            n: v for n, v in super().uniform_values(configuration).items() if n not in lengths
-        }
-        return values | {TAUT: OfStep(self.of.taut)}
+        values = super().uniform_values(configuration) | {UNIT: configuration.scale}
+        values |= {TAUT: OfStep(self.of.taut)}
+        return {name: x for name, x in values.items() if name not in self.term.lengths}
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, with the cord's lengths."""
         values = super().cell_values(configuration)
         first = self.term.first[self.entities.ids]
-        return values | {
-            name: self.of.lengths[first + k] for k, name in enumerate(self.term.lengths)
-        }
-
-
-class _HeldBinding(ConstraintBinding):
-    """Inextensible segments of a tendon in one system."""
-
-    term: _Held
-    of: TendonBinding
-
-    def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
-        """Return the parameters; what differs from place to place is in `cell_values`."""
-        values = super().uniform_values(configuration)
-        values.pop(L0)
-        return values | {TAUT: OfStep(self.of.taut)}
-
-    def cell_values(self, configuration: Configuration) -> dict[str, Array]:
-        """Return what the law takes at each of this rank's places, with the cord's lengths."""
-        values = super().cell_values(configuration)
-        return values | {L0: self.of.lengths[self.term.first[self.entities.ids]]}
+        lengths = {name: self.of.lengths[first + k] for k, name in enumerate(self.term.lengths)}
+        return values | lengths
 
 
 class _Segments(Potential):
-    """The energy of elastic segments; see `tendon_laws.segment`."""
+    """The energy of segments; see `tendon_laws.segment`."""
 
     lengths = (L0,)
     first: Ints
 
     def _law(self) -> declare.PointLaw:
         """Return the point law, whose segments keep a length."""
-        law = super()._law()
-        insert = self._substitution.insert_constants
-        return replace(law, domain=(insert(self._cord()),))
+        parts = [sp.Symbol(n, real=True) for n in (L0, "fed_a", "fed_b")]
+        came, went = (symbols_of((k, "slide"), "change")[0] for k in (1, 0))
+        return replace(super()._law(), domain=(sp.Add(*parts) + came - went,))
 
-    def _cord(self) -> sp.Expr:
-        """Return the length of the cord in a segment."""
-        names = [sp.Symbol(n, real=True) for n in (L0, "fed_a", "fed_b")]
-        return sp.Add(*names) + _slid(1) - _slid(0)
-
-    def bind(self, layout: Layout) -> _SegmentBinding:
+    def bind(self, layout: Layout) -> _PartBinding:
         """Announce entities (collective)."""
-        return _SegmentBinding(self, layout)
+        return _PartBinding(self, layout)
 
 
 class _Rubbing(VirtualWork):
@@ -114,34 +94,9 @@ class _Rubbing(VirtualWork):
     lengths = ("la", "lb")
     first: Ints
 
-    def bind(self, layout: Layout) -> _SegmentBinding:
+    def bind(self, layout: Layout) -> _PartBinding:
         """Announce entities (collective)."""
-        return _SegmentBinding(self, layout)
-
-
-class _Held(Constraint):
-    """Inextensible segments; where they are slack their multiplier is zero."""
-
-    first: Ints
-
-    def bind(self, layout: Layout) -> _HeldBinding:
-        """Announce entities and multipliers (collective)."""
-        return _HeldBinding(self, layout)
-
-    @cached_property
-    def law(self) -> declare.PointLaw:
-        """The point law; slack segments have a little stiffness, and no multiplier."""
-        law = self.equations.law
-        lam, phi = law.unknowns[-1], law.lets[-1][0]
-        scale = sp.Symbol("scale", positive=True)
-        taut, l0 = (sp.Symbol(n, real=True) for n in (TAUT, L0))
-        slack = laws.SLACK * phi**2 / (2 * l0) - l0 * lam**2 / 2
-        return replace(law, energy=scale * (taut * lam * phi + (1 - taut) * slack))
-
-
-def _slid(number: int) -> sp.Symbol:
-    """Return the symbol of what has passed an end."""
-    return symbols_of((number, "slide"), "change")[0]
+        return _PartBinding(self, layout)
 
 
 class Tendon(OneProcess, Displayable):
@@ -204,7 +159,7 @@ class Tendon(OneProcess, Displayable):
     ) -> None:
         self.name = name_or(name, "tendon")
         self.what = f"tendon {self.name!r}"
-        self._entries = [self._entry(given) for given in self._listed(places)]
+        self._entries = [self._entry(item) for item in self._listed(places)]
         counts = [count for _, _, count in self._entries]
         self._entry_of = np.repeat(np.arange(len(counts)), counts)
         self._within = np.concatenate([np.arange(n) for n in counts])
@@ -218,13 +173,6 @@ class Tendon(OneProcess, Displayable):
         self.tension, self.pulled_from = self._tensioned(tension, pulled_from), pulled_from
         self.inextensible = isinstance(self.EA, float) and math.isinf(self.EA)
         self.rubs = isinstance(self.mu, Parameter) or bool(np.any(self.mu))
-        if self.inextensible and self.rubs:
-            raise ParameterError(
-                f"{self.what}: friction takes a finite EA: give one that is 10^4 times its "
-                "tensions, it stretches by 10^-4 then",
-                asked="EA",
-                given=self.EA,
-            )
         if self.inextensible and self.tension:
             raise ParameterError(
                 f"{self.what} does not stretch, so nothing follows from tension="
@@ -244,10 +192,10 @@ class Tendon(OneProcess, Displayable):
             given=label(places),
         )
 
-    def _entry(self, given: Any) -> tuple[End, tuple[float, float], int]:
+    def _entry(self, item: Any) -> tuple[End, tuple[float, float], int]:
         """Return an end, what its places are off, and their number."""
         place, offset = (
-            (given.place, given.offset) if isinstance(given, Eyelet) else (given, (0.0, 0.0))
+            (item.place, item.offset) if isinstance(item, Eyelet) else (item, (0.0, 0.0))
         )
         require_place(self.what, place)
         if isinstance(place, Nodes | FacetPoints) or place.travels or place.only:
@@ -266,9 +214,9 @@ class Tendon(OneProcess, Displayable):
         X = place.point if isinstance(place, Ground) else getattr(place, "X", None)
         return place, offset, 1 if X is None else len(X)
 
-    def _ends(self, *given: Any) -> list[Winch]:
+    def _ends(self, *ends: Any) -> list[Winch]:
         winches = []
-        for which, end in zip(("start", "end"), given, strict=True):
+        for which, end in zip(("start", "end"), ends, strict=True):
             if not isinstance(end, Winch) and end != "fixed":
                 raise ParameterError(
                     f"{self.what}: {which} is {label(end)}: give 'fixed' or a sa.winch(...)",
@@ -327,34 +275,31 @@ class Tendon(OneProcess, Displayable):
         moves = [w.force is not None or w.motor is not None for w in self._winches]
         passing = np.array([moves[0], *[True] * (n - 2), moves[1]])
         self._number = np.where(passing, np.cumsum(passing) - 1, -1)
-        self._passed = Passed(int(passing.sum())) if passing.any() else None
+        self._passed = Along(int(passing.sum()), SLIDE) if passing.any() else None
+        self._tensions = Along(n - 1, TENSION)
         of = self._entry_of
         self._groups = [self._eyelets(np.flatnonzero(of == k)) for k in np.unique(of)]
-        self._segments: list[_Segments | _Held] = []
+        EA = STIFF if self.inextensible else self.EA
+        self._segments: list[_Segments] = []
         for js in self._runs(np.arange(n - 1), 2):
             ends = self._eyelets(js), self._eyelets(js + 1)
-            own = {L0: 1.0, TAUT: 1.0, **self._feeds(js[0], js[0] + 1)}
+            own = {L0: 1.0, TAUT: 1.0, UNIT: 1.0, **self._feeds(js[0])}
             name = f"{self.name} (segments from {js[0]})"
-            term: _Segments | _Held
-            if self.inextensible:
-                term = _Held(laws.stretch, *ends, name=name, **own)
-            else:
-                term = _Segments(laws.segment, *ends, name=name, EA=self.EA, **own)
+            term = _Segments(laws.segment, *ends, name=name, EA=EA, **own)
             term.first = js
             self._segments.append(term)
         self._rubbing: list[_Rubbing] = []
         for js in self._runs(np.arange(n - 2), 3) if self.rubs else []:
             ends3 = self._eyelets(js), self._eyelets(js + 1), self._eyelets(js + 2)
             mu = self.mu if isinstance(self.mu, Parameter) else self.mu[js + 1]
-            lengths = {"la": 1.0, "lb": 1.0, TAUT: 1.0, **self._feeds(js[0], js[0] + 2)}
+            own = {"la": 1.0, "lb": 1.0, TAUT: 1.0, UNIT: 1.0}
             name = f"{self.name} (eyelets from {js[0] + 1})"
-            rubs = _Rubbing(laws.eyelet, *ends3, name=name, EA=self.EA, mu=mu, **lengths)
+            rubs = _Rubbing(laws.eyelet, *ends3, name=name, EA=EA, mu=mu, **own)
             rubs.first = js
             self._rubbing.append(rubs)
         self._drives: list[PlaceTerm] = []
         for k, sign, w in zip((0, n - 1), (-1.0, 1.0), self._winches, strict=True):
             if w.force is not None:
-                EA = STIFF if self.inextensible else self.EA
                 at, name = self._eyelets(np.array([k])), f"{self.name} (winch at {k})"
                 pull = {"force": w.force, "EA": EA, "sign": sign}
                 self._drives.append(Potential(laws.pull, at, name=name, **pull))
@@ -376,17 +321,19 @@ class Tendon(OneProcess, Displayable):
     def _eyelets(self, js: Ints) -> Eyelets:
         """Return some places, all of one end, with what passes there."""
         place, offset, _ = self._entries[self._entry_of[js[0]]]
-        numbers = self._number[js]
-        if self._passed is None or (numbers < 0).any():
-            return Eyelets(place, self._within[js], offset)
-        return Eyelets(place, self._within[js], offset, self._passed, numbers)
+        unknowns: dict[str, Any] = {}
+        if (self._number[js] >= 0).all():
+            unknowns |= {"passed": self._passed, "numbers": self._number[js]}
+        if (js < self.size - 1).all():
+            unknowns |= {"tensions": self._tensions, "beyond": js}
+        return Eyelets(place, self._within[js], offset, **unknowns)
 
-    def _feeds(self, first: int, last: int) -> dict[str, Any]:
-        """Return what winches pay out into segments from one place to another."""
+    def _feeds(self, first: int) -> dict[str, Any]:
+        """Return what winches pay out into segments, of which the first is `first`."""
         start, end = (0.0 if w.feed is None else w.feed for w in self._winches)
         return {
             "fed_a": start if first == 0 else 0.0,
-            "fed_b": end if last == self.size - 1 else 0.0,
+            "fed_b": end if first == self.size - 2 else 0.0,
         }
 
     def _runs(self, first: Ints, width: int) -> list[Ints]:
@@ -411,8 +358,7 @@ class Tendon(OneProcess, Displayable):
     @in_system
     def tensions(self, system: Configuration) -> Array:
         """Return the tension of each segment (places - 1,), on every rank (collective) [N]."""
-        own = system.binding(self)
-        return own.tensions(system, own.shape(system))
+        return system.binding(self).tensions(system)
 
     @in_system
     def slips(self, system: Configuration) -> Array:
@@ -450,7 +396,7 @@ class Tendon(OneProcess, Displayable):
         """Return the forces on its places (places, 3), on every rank (collective) [N]."""
         own = system.binding(self)
         shape = own.shape(system)
-        pulls = own.tensions(system, shape)[:, None] * shape.u
+        pulls = own.tensions(system)[:, None] * shape.u
         forces = np.zeros((self.size, 3))
         forces[:-1] += pulls
         forces[1:] -= pulls
@@ -487,7 +433,7 @@ def turns(r: Array) -> Array:
     return angles
 
 
-class Shape(NamedTuple):
+class Course(NamedTuple):
     """Distances L (n,) of a tendon's places, their directions u (n, 3), lengths of the cord."""
 
     L: Array
@@ -511,10 +457,8 @@ class TendonBinding:
         self.term, self.name = term, layout.name(term)
         for part in term._terms:
             layout.call(part, part.name.replace(term.name, self.name, 1))
-        self.segments: list[_SegmentBinding | _HeldBinding] = [
-            cast("_SegmentBinding", layout.bind(part)) for part in term._segments
-        ]
-        self.rubbing: list[_SegmentBinding] = [layout.bind(part) for part in term._rubbing]
+        self.segments = [layout.bind(part) for part in term._segments]
+        self.rubbing = [layout.bind(part) for part in term._rubbing]
         drives = [layout.bind(part) for part in term._drives]
         for own in (*self.segments, *self.rubbing):
             own.of = self
@@ -523,13 +467,11 @@ class TendonBinding:
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's segments; return the blocks on vertices."""
-        return [block for part in self.parts for block in part.carriers(configuration)]
-
-    def idle(self, configuration: Configuration) -> Ints:
-        """Return the local offsets of multipliers that move no free coordinate."""
-        parts = [part for part in self.segments if isinstance(part, _HeldBinding)]
-        held = [part.idle(configuration) for part in parts]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *held])
+        blocks = [block for part in self.parts for block in part.carriers(configuration)]
+        for part in self.segments:
+            vertices, end = part.entities.end_vertices(0), part.term.ends[0]
+            blocks.append((TENSION.name, vertices[:, -2 if end.block else -1]))
+        return blocks
 
     def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernels and places on this rank (collective)."""
@@ -569,11 +511,26 @@ class TendonBinding:
             T[:-1] *= np.exp(-np.cumsum(loss[::-1]))[::-1]
         return T
 
+    def settle(self, configuration: Configuration) -> None:
+        """Give elastic segments the tensions that belong to the present state (collective)."""
+        if self.term.inextensible:
+            return
+        shape, EA = self.shape(configuration), evaluate("EA", self.term.EA, configuration.time)
+        pulls = EA * (shape.L / shape.cord - 1.0) * self.taut(0.0) / configuration.stiffness
+        self._put(configuration, pulls)
+
+    def _put(self, configuration: Configuration, pulls: Array) -> None:
+        """Let the unknowns that are tensions have values (segments,)."""
+        vertices = self.term._tensions.resolve(configuration.layout).vertices[:, 0]
+        numbering, ids = configuration.numbering, configuration.topology.vertex_ids
+        local = np.flatnonzero(np.isin(ids, vertices))
+        at = numbering.offset[local, numbering.block(TENSION.name)]
+        configuration.state[at] = pulls[ids[local] - vertices[0]]
+
     # ---- slack ----------------------------------------------------------------------------------
     def taut(self, time: float) -> float:
-        """Return the factor of the stiffness: 1, or little where it is slack."""
-        slack = 0.0 if self.term.inextensible else laws.SLACK
-        return 1.0 if self.variable.value[0] > 0.0 else slack
+        """Return 1 where it is taut, 0 where it is slack."""
+        return float(self.variable.value[0])
 
     def state_variables(self, configuration: Configuration) -> list[StateVariable]:
         """Return whether it is taut, which belongs to the accepted state."""
@@ -581,16 +538,17 @@ class TendonBinding:
 
     def review(self, configuration: Configuration) -> Verdict:
         """Judge a solution: is a taut tendon pressed, or a slack one too short? (collective)."""
-        shape, taut = self.shape(configuration), self.variable.value[0] > 0.0
-        strain = shape.L / shape.cord - 1.0
-        if self.term.inextensible and taut:
-            least = self._multipliers(configuration)
-            other = bool(least.min() < -TOLERANCE * np.abs(least).max())
+        taut = self.variable.value[0] > 0.0
+        if taut:
+            least = self._pulls(configuration).min()
+            other = bool(least < -TOLERANCE * configuration.stiffness)
         else:
-            other = bool(strain.min() < -TOLERANCE if taut else strain.max() > TOLERANCE)
+            shape = self.shape(configuration)
+            other = bool(shape.L.sum() > (1.0 + TOLERANCE) * shape.cord.sum())
         if not other:
             return Verdict.STANDS
         self.variable.value = np.array([0.0 if taut else 1.0])
+        self._put(configuration, np.zeros(self.term.size - 1))
         return Verdict.AGAIN
 
     # ---- results --------------------------------------------------------------------------------
@@ -615,32 +573,23 @@ class TendonBinding:
             [0.0 if f is None else evaluate(what, f, configuration.time) for f in feeds]
         )
 
-    def shape(self, configuration: Configuration) -> Shape:
+    def shape(self, configuration: Configuration) -> Course:
         """Return distances, directions and lengths of the cord (collective)."""
         d = np.diff(self.positions(configuration), axis=0)
         L = np.linalg.norm(d, axis=1)
         cord = self.lengths + np.diff(self.slid(configuration))
         cord[[0]] += self.feeds(configuration)[0]
         cord[[-1]] += self.feeds(configuration)[1]
-        return Shape(L, d / L[:, None], cord)
+        return Course(L, d / L[:, None], cord)
 
-    def tensions(self, configuration: Configuration, shape: Shape) -> Array:
+    def tensions(self, configuration: Configuration) -> Array:
         """Return the tensions (segments,) (collective)."""
-        if self.variable.value[0] == 0.0:
-            return np.zeros(len(shape.L))
-        if self.term.inextensible:
-            return np.maximum(self._multipliers(configuration), 0.0)
-        EA = evaluate(f"EA of {self.term.what}", self.term.EA, configuration.time)
-        return np.maximum(EA * (shape.L / shape.cord - 1.0), 0.0)
+        return np.maximum(self._pulls(configuration), 0.0) * self.taut(0.0)
 
-    def _multipliers(self, configuration: Configuration) -> Array:
-        """Return the tensions of inextensible segments (collective)."""
-        T = np.zeros(self.term.size - 1)
-        for part in self.segments:
-            if isinstance(part, _HeldBinding):
-                groups, start = part.first(configuration)
-                T[part.term.first[groups]] = configuration.state[start] * configuration.stiffness
-        return configuration.sum(T)
+    def _pulls(self, configuration: Configuration) -> Array:
+        """Return the unknowns that are tensions (segments,) (collective)."""
+        pulls = configuration.evaluate(self.term._tensions, [("pull", configuration.state)])[0]
+        return np.asarray(pulls[:, 0] * configuration.stiffness)
 
     def dissipated(self, configuration: Configuration) -> float:
         """Return what friction has dissipated (collective)."""

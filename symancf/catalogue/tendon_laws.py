@@ -3,49 +3,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import sympy as sp
+
+from symancf_codegen.functions import frozen
 
 from ..kinematics.memory import Remembered, memory, remember
 
 if TYPE_CHECKING:
     from ..terms.quantities import E, S, V
 
-SLACK = 1e-6  # of its stiffness has a segment without tension: it says where the cord is
+SLACK = sp.Float(1e-9)  # stiffness of a slack tendon, of that of the system
+GRIP = sp.Float(10.0)  # of the tension over the length: weighs what has slid against forces
+LEAST = sp.Float(1e-3)
 ROUND = sp.Float(1e-24)  # under roots: of squares of differences of unit vectors
 
 
-class Part(NamedTuple):
-    """A segment: distance L of its places, length `cord`, tension T and material force Y."""
+def segment(
+    r_a: V,
+    r_b: V,
+    s_a: S,
+    s_b: S,
+    T_a: S,
+    *,
+    l0: S,
+    EA: S,
+    taut: S,
+    unit: S,
+    fed_a: S,
+    fed_b: S,
+) -> E:
+    """Return T (L - l) - T^2 l/(2 EA), stationary in the tension T: the energy of a segment.
 
-    L: E
-    cord: E
-    T: E
-    Y: E
-
-
-def part(r_a: V, r_b: V, s: E, *, l0: S, EA: S, taut: S) -> Part:
-    """Return a segment into which the cord s has come.
-
-    With e = L/l - 1: T = EA e, and -dW/dl = Y = T + T^2/(2 EA) of W = EA e^2 l/2.
+    A slack one pulls nothing; next to no stiffness says where the cord is.
     """
     d = r_b - r_a
-    L, length = sp.sqrt(d.dot(d)), l0 + s
-    e = L / length - 1
-    return Part(L, length, taut * EA * e, taut * EA * e * (1 + e / 2))
-
-
-def segment(r_a: V, r_b: V, s_a: S, s_b: S, *, l0: S, EA: S, taut: S, fed_a: S, fed_b: S) -> E:
-    """Return the energy of an elastic segment."""
-    p = part(r_a, r_b, s_b - s_a + fed_a + fed_b, l0=l0, EA=EA, taut=taut)
-    return taut * EA * (p.L - p.cord) ** 2 / (2 * p.cord)
-
-
-def stretch(r_a: V, r_b: V, s_a: S, s_b: S, *, l0: S, taut: S, fed_a: S, fed_b: S) -> E:
-    """Return by how much an inextensible segment is too long; `taut` is for its law."""
-    p = part(r_a, r_b, s_b - s_a + fed_a + fed_b, l0=l0, EA=sp.S.One, taut=taut)
-    return p.L - p.cord
+    L, cord = sp.sqrt(d.dot(d)), l0 + s_b - s_a + fed_a + fed_b
+    weight = (taut + (1 - taut) * SLACK) * unit
+    distance = taut * L + (1 - taut) * frozen(L)
+    soft = taut * weight / EA + (1 - taut)
+    return weight * T_a * (distance - cord - soft * T_a * cord / 2)
 
 
 def angle(r_a: V, r_b: V, r_c: V) -> E:
@@ -61,9 +59,9 @@ def eyelet(
     r_a: V,
     r_b: V,
     r_c: V,
-    s_a: S,
     s_b: S,
-    s_c: S,
+    T_a: S,
+    T_b: S,
     ds_b: S,
     *,
     s0: S,
@@ -71,21 +69,20 @@ def eyelet(
     EA: S,
     mu: S,
     taut: S,
+    unit: S,
     la: S,
     lb: S,
-    fed_a: S,
-    fed_b: S,
 ) -> Remembered:
     """Return what an eyelet adds to the balance of material forces Y_b - Y_a = 0 on s_b.
 
-    The sum is f - clip(f - c (s - s0), -lim, lim), f = T_b - T_a: it sticks, or rubs.
+    The sum is f - clip(f - k (s - s0), -lim, lim), f = T_b - T_a: it sticks, or rubs.
     """
-    a = part(r_a, r_b, s_b - s_a + fed_a, l0=la, EA=EA, taut=taut)
-    b = part(r_b, r_c, s_c - s_b + fed_b, l0=lb, EA=EA, taut=taut)
-    low = sp.Max(sp.Min(a.T, b.T), 0)
-    most = (sp.exp(mu * angle(r_a, r_b, r_c)) - 1) * low
-    f, drive = b.T - a.T, b.Y - a.Y
-    trial = f - EA / (la + lb) * (s_b - s0)
+    weight = (taut + (1 - taut) * SLACK) * unit
+    a, b = weight * T_a, weight * T_b
+    most = (sp.exp(mu * angle(r_a, r_b, r_c)) - 1) * sp.Max(sp.Min(a, b), 0)
+    f, drive = b - a, (b - a) * (1 + (a + b) / (2 * EA))
+    grip = frozen(GRIP * sp.Max(a, b, 0) + LEAST * unit) / (la + lb)
+    trial = f - grip * (s_b - s0)
     force = drive - f + sp.Max(sp.Min(trial, most), -most)
     rubbed = -(drive + y0) / 2 * (s_b - s0)
     return remember({ds_b: force}, s0=s_b, y0=drive, stored=0, dissipated=rubbed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tendons are led through and driven by: places beside a rod, winches."""
+"""Eyelets beside rods, and winches at the ends of tendons."""
 
 from __future__ import annotations
 

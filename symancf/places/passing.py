@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Integers, Ints32
+from ..arrays import Array, Integers, Ints, Ints32
 from ..assembly.resolved import JetRows, Resolved
 from .ends import End, Ground, Symbols
 from .sliding import SLIDE
@@ -16,33 +16,39 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from ..assembly.configuration import Configuration, HasName, Layout
+    from ..assembly.numbering import Block
 
 
 BESIDE = "axis1", "axis2"  # of an offset
 
 
-class Passed(End):
-    """What has passed each of `count` places of a cord: unknowns s, reference lengths [m]."""
+class Along(End):
+    """Unknowns along a cord: what has passed each of `count` places, or tensions beyond them.
 
-    only, oriented, block = "slide", False, SLIDE.name
+    Attributes
+    ----------
+    only : the jet, ``slide`` or ``pull``.
+    """
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    oriented = False
+
+    def __init__(self, count: int, block: Block) -> None:
+        self.count, self.block, self._block = count, block.name, block
+        self.only = "slide" if block is SLIDE else "pull"
 
     def _find(self, layout: Layout) -> Resolved:
         """Announce the unknowns."""
-        vertices = layout.new_vertices(self.count, "", SLIDE)
+        vertices = layout.new_vertices(self.count, "", self._block)
         return Resolved(np.zeros((self.count, 3)), vertices[:, None])
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> JetRows:
-        """Return the jet ``slide``; see `End.rows`."""
-        at = configuration.numbering.offset[
-            vertices[:, -1], configuration.numbering.block(SLIDE.name)
-        ]
+        """Return the jet; see `End.rows`."""
+        numbering, last = configuration.numbering, vertices.shape[1] - 1
+        at = numbering.offset[vertices[:, last], numbering.block(self.block)]
         n = np.arange(len(vertices))
-        return JetRows(n, 0 * n, at, np.full(len(n), vertices.shape[1] - 1), np.ones(len(n)))
+        return JetRows(n, 0 * n, at, np.full(len(n), last), np.ones(len(n)))
 
     def __str__(self) -> str:
         return f"{self.count} unknowns of a cord"
@@ -60,6 +66,7 @@ class Eyelets(End):
     at : (K,) numbers of its places.
     offset : (h2, h3) [m].
     passed, numbers : the unknowns, and which of these (K,) the places have; None: it is held.
+    tensions, beyond : the tensions of segments, and which of them (K,) begin at the places.
     """
 
     def __init__(
@@ -67,15 +74,18 @@ class Eyelets(End):
         place: End,
         at: Integers,
         offset: tuple[float, float] = (0.0, 0.0),
-        passed: Passed | None = None,
+        passed: Along | None = None,
         numbers: Integers | None = None,
+        tensions: Along | None = None,
+        beyond: Integers | None = None,
     ) -> None:
         self.place, self.at, self.offset = place, np.asarray(at, dtype=np.int64), offset
         self.passed, self.numbers = passed, numbers
+        self.tensions, self.beyond = tensions, beyond
         self.plane, self.oriented, self.frame = place.plane, place.oriented, place.frame
         self.block = SLIDE.name if passed is not None else ""
         self.slides = True
-        self.curved = (*place.curved, "slide") if place.curved else ()
+        self.curved = (*place.curved, "slide", "pull") if place.curved else ()
 
     def _find(self, layout: Layout) -> Resolved:
         """Find the places, and the unknowns (collective)."""
@@ -83,28 +93,29 @@ class Eyelets(End):
         if self.place.anywhere or every.starts is not None:
             raise AssertionError(f"{self.place} has no places of its own on every rank")
         chosen = every.take(self.at)
-        vertices = chosen.vertices
-        if self.passed is not None:
-            own = self.passed.resolve(layout).vertices[self.numbers]
-            vertices = np.concatenate([vertices, own], axis=1)
-        return chosen._replace(vertices=vertices, numbers=None)
+        parts = [chosen.vertices]
+        pairs = (self.tensions, self.beyond), (self.passed, self.numbers)
+        parts += [own.resolve(layout).vertices[at] for own, at in pairs if own is not None]
+        return chosen._replace(vertices=np.concatenate(parts, axis=1), numbers=None)
 
-    def _inner(self, places: Resolved, vertices: Ints32) -> tuple[Resolved, Ints32]:
-        """Return the places and vertices of the end, without the unknowns."""
-        if self.passed is None:
-            return places, vertices
-        return places._replace(vertices=places.vertices[:, :-1]), vertices[:, :-1]
+    def _width(self, vertices: Ints | Ints32) -> int:
+        """Return the number of vertices of the end, before those of the unknowns."""
+        own = (self.passed is not None) + (self.tensions is not None)
+        return int(vertices.shape[1]) - own
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> JetRows:
         """Return a jet as combinations of local coordinates; see `End.rows`."""
-        if jet == "slide":
-            if self.passed is not None:
-                return self.passed.rows(configuration, places, vertices, jet)
+        width = self._width(vertices)
+        if jet in ("slide", "pull"):
+            own = self.passed if jet == "slide" else self.tensions
+            if own is not None:
+                end = vertices.shape[1] if jet == "slide" else width + 1
+                return own.rows(configuration, places, vertices[:, :end], jet)
             none = np.zeros(0, dtype=np.int64)
             return JetRows(none, none, none, none, np.zeros(0))
-        inner = self._inner(places, vertices)
+        inner = places._replace(vertices=places.vertices[:, :width]), vertices[:, :width]
         rows = self.place.rows(configuration, *inner, jet)
         if jet != "value" or not any(self.offset):
             return rows
@@ -117,7 +128,7 @@ class Eyelets(End):
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return the reference values (k, 3) of a jet that do not follow from coordinates."""
-        if jet == "slide":
+        if jet in ("slide", "pull"):
             return np.zeros((places.size, 3))
         X = self.place.constant(places, jet)
         if X is None or jet != "value":

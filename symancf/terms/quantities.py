@@ -65,9 +65,10 @@ QUANTITIES = {
     "theta": PlaceQuantity("angle", "present", "angle of a planar body"),
     "phi": PlaceQuantity("angle", "change", "angle by which a planar body has turned"),
     "s": PlaceQuantity("slide", "change", "distance that a place has slid along its body"),
+    "T": PlaceQuantity("pull", "change", "tension of a cord beyond a place, over its unit"),
     "factor": PlaceQuantity("factor", "change", "load factor"),
 }
-SCALARS = ("angle", "factor", "slide")  # jets of one component
+SCALARS = ("angle", "factor", "slide", "pull")  # jets of one component
 # for ties: derivatives of u along the slope directions of the nodes a, at a and at b; g4 of nodes
 # with a second slope through the thickness is this one
 DERIVATIVES = {
@@ -87,12 +88,12 @@ RATES = {
     "dfactor": PlaceQuantity("factor", "rate", "rate of a load factor"),
 }
 _PARTS = {"value": "", "director": "_d", "angle": "_t", "planar": "_q", "arm": "_s", "line": "_l"}
-_PARTS |= {"factor": "_f", "slide": "_w"} | {f"taylor{k}": f"_r{k}" for k in range(4)}
+_PARTS |= {"factor": "_f", "slide": "_w", "pull": "_p"} | {f"taylor{k}": f"_r{k}" for k in range(4)}
 _PARTS |= {f"along{k}": f"_g{k + 1}" for k in range(4)} | {
     f"axis{k}": f"_e{k + 1}" for k in range(3)
 }
 RESERVED = re.compile(
-    r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqslfw]|_[egr]\d)?_[abc][123]|(state|rate)_.*"
+    r"scale|weight|t|(lam|phi|force)\d+|(u|X|v)(_[dtqslfwp]|_[egr]\d)?_[abc][123]|(state|rate)_.*"
 )
 TIME = sp.Symbol("t", real=True)
 WEIGHT = sp.Symbol("weight", positive=True)

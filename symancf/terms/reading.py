@@ -103,6 +103,9 @@ class FunctionResult:
 _OWN: WeakKeyDictionary[Law, dict[Hashable, FunctionResult]] = WeakKeyDictionary()
 
 
+CORD = "slide", "pull"  # jets of ends that slide, or that a cord passes
+
+
 def _is_own(function: Law) -> bool:
     """Tell whether a function is one of this package, and no closure or method."""
     module = isinstance(function, FunctionType) and "<locals>" not in function.__qualname__
@@ -219,7 +222,7 @@ class Reading:
         base, _, suffix = name.rpartition("_")
         ends = dict(zip("abc", self.ends, strict=False))
         end, quantity = ends.get(suffix), self.offered.get(base)
-        if end is None or quantity is None or (quantity.jet == "slide" and not _slides(end)):
+        if end is None or quantity is None or (quantity.jet in CORD and not _slides(end)):
             possible = [
                 f"{q}_{s}"
                 for s, end in ends.items()
@@ -396,6 +399,7 @@ def _offers(end: End, jet: str) -> bool:
         "angle": end.plane and end.oriented,
         "line": line,
         "slide": slides,
+        "pull": False,
     }.get(jet, True)
 
 
@@ -412,7 +416,7 @@ def require_offered(what: str, end: End, jet: str, suffix: str, written: str) ->
     KinematicsError, or ConstraintError of a term of the package : says which ends have one.
     """
     why, possible = _lacking(end, jet), []
-    if not why and _slides(end) and jet not in ("value", "line", "slide"):
+    if not why and _slides(end) and jet not in ("value", "line", *CORD):
         possible = [f"{q}_{suffix}" for q in ("r", "u", "v", "rs", "s", "ds")]
         why = f"it offers {', '.join(possible)}"
     if why:

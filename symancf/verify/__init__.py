@@ -51,6 +51,7 @@ _MODULES = (
     "constraints",
     "joints",
     "lengths",
+    "tendons",
     "gripper",
     "rigid_motions",
     "locking",

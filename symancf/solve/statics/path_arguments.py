@@ -74,6 +74,13 @@ def _require_path(system: DiscreteSystem, name: str) -> None:
             asked="dt",
             given=timed[0],
         )
+    if rubbing := [term.name for term in system.terms if getattr(term, "rubs", False)]:
+        raise ParameterError(
+            f"follow({name}): the friction of {rubbing[0]!r} depends on the way to an equilibrium, "
+            "and a path may turn back; solve() steps of the parameter, or leave out mu",
+            asked="mu",
+            given=rubbing[0],
+        )
     if not system.numbering.size:
         raise ParameterError(
             f"follow({name}): all coordinates are prescribed, so solve() does it",
