@@ -70,6 +70,9 @@ _PUBLIC = {
     "pressure": "catalogue.gas",
     "Cavity": "catalogue.gas",
     "Gas": "catalogue.gas",
+    "Thread": "catalogue.threads",
+    "Helix": "places.paths",
+    "braid": "places.paths",
     "length": "catalogue.lengths",
     "Controller": "catalogue.controllers",
     "PID": "catalogue.controllers",
@@ -137,6 +140,7 @@ __all__ = [
     "Flexure",
     "Fuzzy",
     "Gas",
+    "Helix",
     "History",
     "KelvinVoigt",
     "KinematicsError",
@@ -161,10 +165,12 @@ __all__ = [
     "SymancfError",
     "System",
     "Table",
+    "Thread",
     "VirtualWork",
     "Viscosity",
     "__version__",
     "body_force",
+    "braid",
     "capabilities",
     "check",
     "checkpoint",
@@ -209,6 +215,7 @@ if TYPE_CHECKING:
     from .catalogue.loads import body_force, force, gravity, traction
     from .catalogue.moments import moment
     from .catalogue.rotating import rotating_frame
+    from .catalogue.threads import Thread
     from .catalogue.viscosity import KelvinVoigt, Viscosity
     from .contact.contact import Contact
     from .contact.distance import Distance as Distance
@@ -236,6 +243,7 @@ if TYPE_CHECKING:
     from .output.results import results
     from .output.sampling import sample
     from .places.ends import Ground
+    from .places.paths import Helix, braid
     from .runtime.display import Table
     from .runtime.launch import root_print
     from .solve.capabilities import capabilities
