@@ -50,12 +50,13 @@ class Profile(NamedTuple):
     Attributes
     ----------
     length : (k,) of the reference from the start of its path [m].
-    position : (k, 3) present places [m].
+    reference, position : (k, 3) places in the reference, and at present [m].
     strain : (k,) lambda - 1 [-].
     tension : (k,) dW/d lambda, the force along the present tangent [N].
     """
 
     length: Array
+    reference: Array
     position: Array
     strain: Array
     tension: Array
@@ -81,9 +82,10 @@ class Thread(Potential):
         keyword-only parameters that returns the energy W by the length of the reference [J/m];
         it may have `memory`.
     slack : whether the thread carries no compression: W(max(epsilon, 0)).
-    per : ``"point"``: the strain at each point of integration; ``"cell"``: one for each cell that
-        is crossed, that in the middle of the piece. Stiff threads, EA > 10 E h^2 with the modulus
-        E and the cells' size h of the solid, lock it less so.
+    per : ``"point"``: the strain at two points of each piece between faces of cells, at three in
+        cells of second order. ``"cell"``: at one point less: where more than two stiff threads
+        cross each cell of first order they keep it from deforming, and less so with one strain for
+        each crossing. Few threads leave the solid softer than it is then.
     clip : take only what is inside of the body, instead of refusing what is not.
     parameters : those of `law`.
 
@@ -152,7 +154,7 @@ class Thread(Potential):
             _require_scalar(name, key, value)
         density = _of_line(name, own, self.slack)
         values = {k: _checked(name, k, v, within.get(k)) for k, v in values.items()}
-        self.place = Along(self.cut, None, 1) if per == "cell" else place
+        self.place = Along(self.cut, None, place.count - 1) if per == "cell" else place
         super().__init__(density, self.place, name=name, **values)
         self._force = sp.diff(self.energy, STRETCH)
 
@@ -180,9 +182,9 @@ class Thread(Potential):
         r = np.zeros((entities.size, 3))
         r[entities.ids[mine]] = binding.positions(system, 0)[mine]
         r = system.sum(r)
-        number, length = self.cut.lengths(self.place.count)
+        number, length, X = self.cut.places(self.place.count)
         ends = np.flatnonzero(np.diff(number)) + 1
-        columns = (np.split(x, ends) for x in (length, r, *values.T))
+        columns = (np.split(x, ends) for x in (length, X, r, *values.T))
         return [Profile(*state) for state in zip(*columns, strict=True)]
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 BENT = 0.6  # [rad] that a piece turns at most, or the logarithm of the speed |dX/ds| changes
 MAX_PARTS = 1000  # of a piece
+DENSE = 2 / 3  # of the unknowns of the cells crossed: equations for more leave the solid rigid
 SHORT = 0.1  # of the mean of a path: crossings that share an equation with their neighbour
 
 
@@ -180,12 +181,13 @@ class Cut:
         at = (s[:, :1] + h[:, None] * x).ravel()
         return np.repeat(curve, len(x)), at, (h[:, None] * w).ravel()
 
-    def lengths(self, count: int) -> tuple[Ints, Array]:
-        """Return paths and lengths from their starts [m] of all Gauss points (collective)."""
+    def places(self, count: int) -> tuple[Ints, Array, Array]:
+        """Return of all Gauss points paths, lengths from their starts [m], and X (collective)."""
         pieces = self.pieces
-        x, _ = gauss(count)
+        x, w = gauss(count)
         length = pieces.start[:, None] + pieces.length[:, None] * x
-        return np.repeat(pieces.curve, count), length.ravel()
+        number, s, _ = self._points(pieces.curve, pieces.s, x, w)
+        return number, length.ravel(), self.curves.points(number, s)
 
     def resolved(self, count: int, group: Ints | None, base: int) -> Resolved:
         """Return this rank's share of Gauss points, `count` on each piece (collective).
@@ -282,8 +284,32 @@ class Along(PointsOnBody):
         """Find the points (collective)."""
         layout.require_member(self.body, str(self))
         pieces = self.cut.pieces
+        if self.per == "cell":
+            self._require_few(pieces)
         group = {"cell": pieces.crossing, "line": _numbered(pieces.curve), None: None}[self.per]
         return self.cut.resolved(self.count, group, layout.base(self.body.region.mesh))
+
+    def _require_few(self, pieces: Pieces) -> None:
+        """Raise where paths give the cells that they cross too many equations (collective).
+
+        Raises
+        ------
+        ConstraintError
+        """
+        comm, cells = self.body.region.mesh.comm, self.cut.cutter.cells
+        own = np.unique(cells.connectivity[np.isin(cells.ids, pieces.cell)])
+        unknowns = 3 * len(np.unique(np.concatenate(comm.allgather(own))))
+        equations = int(pieces.crossing.max()) + 1
+        if equations > DENSE * unknowns:
+            raise ConstraintError(
+                f"{self.who}: {self} cross cells {equations} times, in which there are {unknowns} "
+                f"unknowns: with an equation for each crossing, more than {DENSE:.2g} of that, "
+                "the solid could hardly move; take fewer paths, per='line', smaller cells, or "
+                "an sa.Thread with a stiffness",
+                asked="path",
+                given=equations,
+                possible=(int(DENSE * unknowns),),
+            )
 
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str

@@ -176,6 +176,37 @@ def test_lengths_that_are_kept() -> None:
     np.testing.assert_allclose(whole.lengths(third), 2.0, rtol=1e-10)
 
 
+def test_samples_pictures_and_files(tmp_path_factory: pytest.TempPathFactory) -> None:
+    body = bar()
+    paths = [LINE, [(0.0, 0.6, 0.6), (1.0, 0.6, 0.6)]]
+    thread = sa.Thread(paths, body, EA=10.0, name="cord")
+    system = stretched(body, thread)
+    comm = body.region.mesh.comm
+    samples = sa.output.gather(comm, sa.sample(system, thread))
+    assert "tension" in sa.results(system)["cord"].point_data
+    folder = comm.bcast(tmp_path_factory.mktemp("files") if comm.rank == 0 else None)
+    series = sa.output.Series(folder / "bar.vtkhdf")
+    series.write(system.time, sa.results(system))
+    image = sa.view.render([sa.sample(system, thread)], field="tension", engine="matplotlib")
+    assert image is not None
+    if samples is None:
+        return
+    assert samples.cells["line"].shape == (7 + 3, 2)
+    X, u = samples.points - samples.point_data["displacement"], samples.point_data["displacement"]
+    np.testing.assert_allclose(u[:, 0], 0.1 * X[:, 0], atol=1e-5)
+    np.testing.assert_allclose(samples.point_data["tension"], 1.0, rtol=1e-9)
+    samples.check()
+
+
+def test_more_equations_than_the_solid_can_fulfil() -> None:
+    body = bar(n=(4, 1, 1))  # 20 nodes: 60 unknowns
+    lines = [[(0.0, y, z), (2.0, y, z)] for y in (0.3, 0.5, 0.7) for z in (0.2, 0.4, 0.6, 0.8)]
+    dense = sa.length(body.along(lines))
+    with refused(sa.ConstraintError, asked="path", given=48, possible=(40,)):
+        sa.System(body, terms=[sa.fix(body["x0"]), dense])
+    sa.System(body, terms=[sa.fix(body["x0"]), sa.length(body.along(lines), per="line")])
+
+
 def test_bad_input() -> None:
     body = bar()
     with refused(sa.ParameterError, asked="solid", given=1.0):
