@@ -51,6 +51,7 @@ _MODULES = (
     "constraints",
     "joints",
     "lengths",
+    "threads",
     "gripper",
     "rigid_motions",
     "locking",
