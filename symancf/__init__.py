@@ -70,6 +70,9 @@ _PUBLIC = {
     "pressure": "catalogue.gas",
     "Cavity": "catalogue.gas",
     "Gas": "catalogue.gas",
+    "Thread": "catalogue.threads",
+    "Helix": "places.paths",
+    "braid": "places.paths",
     "length": "catalogue.lengths",
     "Tendon": "catalogue.tendon",
     "eyelet": "catalogue.winches",
@@ -140,6 +143,7 @@ __all__ = [
     "Flexure",
     "Fuzzy",
     "Gas",
+    "Helix",
     "History",
     "KelvinVoigt",
     "KinematicsError",
@@ -165,10 +169,12 @@ __all__ = [
     "System",
     "Table",
     "Tendon",
+    "Thread",
     "VirtualWork",
     "Viscosity",
     "__version__",
     "body_force",
+    "braid",
     "capabilities",
     "check",
     "checkpoint",
@@ -216,6 +222,7 @@ if TYPE_CHECKING:
     from .catalogue.moments import moment
     from .catalogue.rotating import rotating_frame
     from .catalogue.tendon import Tendon
+    from .catalogue.threads import Thread
     from .catalogue.viscosity import KelvinVoigt, Viscosity
     from .catalogue.winches import eyelet, winch
     from .contact.contact import Contact
@@ -241,6 +248,7 @@ if TYPE_CHECKING:
     from .output.results import results
     from .output.sampling import sample
     from .places.ends import Ground
+    from .places.paths import Helix, braid
     from .runtime.display import Table
     from .runtime.launch import root_print
     from .solve.capabilities import capabilities

@@ -37,6 +37,7 @@ from ..laws.turning import turning_laws
 from ..mesh import Region
 from ..mesh.partition import Family
 from ..mesh.sides import in_one_sense
+from ..places.along import Along, Cut
 from ..places.edges import across_block, slopes_block, with_edges
 from ..places.geometry import direction_of
 from ..places.interpolation import Interpolation, Patch
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from ..laws.body import Laws
     from ..laws.mixed import Kind as PressureKind
     from ..laws.mixed import PressureField
+    from ..places.paths import Path
     from ..values.parameter import Scalar
 
 
@@ -347,6 +349,28 @@ class Body(OneProcess, Displayable):
         if callable(point):
             return Travelling(self, point)
         return PointsOnBody(self, point, frame)
+
+    def along(self, path: Path | Sequence[Path], *, clip: bool = False) -> Along:
+        """Return a path through a solid, or several, cut at the faces of the cells (collective).
+
+        Places of terms: `symancf.Thread`, `symancf.length`, or a `Potential` or `VirtualWork` of
+        the derivative ``rs_a`` of the position by the length of the reference, which is integrated
+        over that.
+
+        Parameters
+        ----------
+        path : an `sa.Helix`, a function of s (n numbers from 0 to 1) that returns points (n, 3)
+            of the reference, points (k, 3) that straight lines join, or a list of these.
+            A function may have the attributes ``tangent``, a function of s that returns dX/ds,
+            and ``corners``, the s between 0 and 1 where that jumps.
+        clip : take only what is inside of the body, instead of refusing what is not.
+
+        Raises
+        ------
+        ConstraintError : the body is no solid; in a system: a path leaves it.
+        ParameterError : `path` is no path.
+        """
+        return Along(Cut(self, path, clip))
 
     def sliding(self, point: npt.ArrayLike) -> Sliding:
         """Return a place that slides along a cable, from a point X (or several, (k, 3)) of it.

@@ -12,6 +12,7 @@ import sympy as sp
 from ..arrays import Array
 from ..assembly.configuration import Configuration, in_system
 from ..errors import ConstraintError, ParameterError
+from ..places.along import Along
 from ..places.lines import EdgePoints
 from ..places.on_body import Nodes
 from ..terms.constraint import Constraint
@@ -20,6 +21,7 @@ from ..values.arguments import name_or, one_of
 from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
+    from ..places.ends import End
     from ..terms.quantities import E, S, V
 
 
@@ -31,29 +33,35 @@ def _squared_gradient(rs_a: V, *, stretch: S) -> E:
     return rs_a.dot(rs_a) - stretch**2
 
 
+Per = Literal["edge", "line", "cell"]
 FORMS = {"arc": _arc_length, "squared": _squared_gradient}
 
 
 class Length(Constraint):
-    """A constraint on the lengths of the edges or lines of a region; see `length`."""
+    """A constraint on the lengths of the edges or lines of a region, or of paths; see `length`."""
 
     def __init__(
         self,
-        place: Nodes,
+        place: Nodes | Along,
         form: Literal["arc", "squared"],
-        per: Literal["edge", "line"],
+        per: Per | None,
         stretch: Any,
         name: str | None,
     ) -> None:
-        if not isinstance(place, Nodes):
+        if not isinstance(place, Nodes | Along):
             raise ConstraintError(
-                f"length takes a region of lines of a body, body['region']; given {label(place)}",
+                "length takes a region of lines of a body, body['region'], or a path through a "
+                f"solid, solid.along(path); given {label(place)}",
                 asked="region",
                 given=label(place),
             )
-        name = name_or(name, f"length:{place.body.name}.{place.region.name}")
+        of = place.region.name if isinstance(place, Nodes) else "path"
+        name = name_or(name, f"length:{place.body.name}.{of}")
         one_of(f"{name}: form", form, FORMS)
-        one_of(f"{name}: per", per, ("edge", "line"))
+        first: Per = "edge" if isinstance(place, Nodes) else "cell"
+        possible = first, "line"
+        per = first if per is None else per
+        one_of(f"{name}: per", per, possible)
         size = reals(stretch) if isinstance(stretch, numbers.Real) else np.ones(())
         if size.shape != () or not size > 0.0:
             raise ParameterError(
@@ -61,7 +69,11 @@ class Length(Constraint):
                 asked="stretch",
                 given=stretch,
             )
-        line = EdgePoints(place.body, place.region, per)
+        line: End = (
+            place.grouped(name, per)
+            if isinstance(place, Along)
+            else (EdgePoints(place.body, place.region, "line" if per == "line" else "edge"))
+        )
         super().__init__(FORMS[form], line, name=name, stretch=stretch)
         self.form, self.per = form, per
 
@@ -88,13 +100,13 @@ class Length(Constraint):
 
 
 def length(
-    place: Nodes,
+    place: Nodes | Along,
     form: Literal["arc", "squared"] = "arc",
-    per: Literal["edge", "line"] = "edge",
+    per: Per | None = None,
     stretch: Any = 1.0,
     name: str | None = None,
 ) -> Length:
-    r"""Keep the length of each edge, or of each line of edges, of a region.
+    r"""Keep the length of each edge, or of each line of edges, of a region, or of paths.
 
     With the arc length s of the reference, its integral l_0 and r' = dr/ds,
 
@@ -110,10 +122,12 @@ def length(
     ----------
     place : ``body["region"]`` with a region of lines: cells of a cable, edges of the cells of
         plates (cubics through the nodes with their slopes) or of solids (of first order straight,
-        of second order parabolas).
+        of second order parabolas); or ``solid.along(path)``, lines that cells of a solid cut.
     form : ``"arc"`` or ``"squared"``.
-    per : ``"edge"``: an equation for each edge. ``"line"``: one for each chain of edges that
-        meet at their ends; material may then move along the line.
+    per : ``"edge"``, the default of a region: an equation for each edge. ``"cell"``, that of paths:
+        one for each cell that a path crosses, where those shorter than a tenth of the path's mean
+        are joined to a neighbour. ``"line"``: one for each chain of edges that meet at their ends,
+        or for each path; material may then move along the line.
     stretch : prescribed ratio of the present length to that of the reference: a number,
         `Parameter` or function of time.
 
@@ -128,6 +142,8 @@ def length(
     ------
     MeshError : the region holds other cells than lines, or a line that is no edge of a cell of
         the body, or more than two edges meet at a point (``per="line"``).
+    ConstraintError : in a system: a path leaves its body, or paths are so close that their cells
+        have more equations than they can fulfil.
     ConstraintError, ParameterError : `place`, `form`, `per` or `stretch` is none of the above.
 
     Notes

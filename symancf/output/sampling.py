@@ -113,7 +113,7 @@ def sample(
     shape (`sa.Plane`, `sa.Sphere`, ...) its surface, at the present time or on its body: pictures
     show it grey. Planes, and cylinders without ends, reach a little beyond the bodies.
     Of a support, constraint or load its nodes or places with ``reaction`` or ``force`` [N]:
-    pictures show points with arrows.
+    pictures show points with arrows. Of a thread lines with ``tension`` [N] and ``strain``.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..assembly.numbering import POSITION
 from ..catalogue.boundary.support import Support
+from ..catalogue.threads import Thread
 from ..terms.constraint import Constraint
 from ..terms.term import PlaceTerm
 from .samples import Samples, vertices
@@ -28,6 +29,8 @@ def of_term(system: DiscreteSystem, term: Term) -> Samples:
         return of_support(system, term)
     if isinstance(term, Constraint):
         return of_constraint(system, term)
+    if isinstance(term, Thread):
+        return of_thread(system, term)
     force = _of_nodes(system, system.forces_of(term))
     loaded = _at_nodes(system, force, force.any(axis=1), "force")
     if not isinstance(term, PlaceTerm):
@@ -86,6 +89,18 @@ def of_support(system: DiscreteSystem, support: Support) -> Samples:
     fixed = numbering.fixed_by == system.layout.number(support)
     held[numbering.vertex_of[fixed]] = True
     return _at_nodes(system, force, held, "reaction")
+
+
+def of_thread(system: DiscreteSystem, thread: Thread) -> Samples:
+    """Return the points of a thread as lines, with its ``tension`` and ``strain``, on rank 0."""
+    profiles = thread.profiles(system)
+    own = slice(None) if system.comm.rank == 0 else slice(0)
+    path = np.repeat(np.arange(len(profiles)), [len(profile.length) for profile in profiles])
+    first = np.flatnonzero(np.diff(path) == 0)
+    columns = (np.concatenate(column)[own] for column in zip(*profiles, strict=True))
+    _, X, r, strain, tension = columns
+    data: dict[str, Data] = {"displacement": r - X, "strain": strain, "tension": tension}
+    return Samples(r, {"line": np.stack([first, first + 1], axis=1)[own]}, data)
 
 
 def of_constraint(system: DiscreteSystem, constraint: Constraint) -> Samples:

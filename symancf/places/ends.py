@@ -99,6 +99,8 @@ class End(OwnAttributes, ABC):
     timed = False  # they are functions of time
     oriented = True  # it has axes
     slides = False  # it has the jet ``slide``
+    weighs = False  # its places stand for parts of a line, over which a term is integrated
+    line = False  # they offer the direction of the line
 
     def expressed(self, jet: str, change: Symbols, reference: Symbols) -> list[sp.Expr]:
         """Return the change of a jet in the symbols of changes and references of jets."""
@@ -144,6 +146,10 @@ class End(OwnAttributes, ABC):
 
         `places` k of them, `vertices` (k, nv) their local vertices.
         """
+
+    def measure(self, configuration: Configuration, places: Resolved, vertices: Ints32) -> Array:
+        """Return the length or area of the reference that each place stands for; see `weighs`."""
+        raise NotImplementedError
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
         """Return the reference values (k, 3) of a jet that do not follow from coordinates."""

@@ -48,6 +48,8 @@ class FacetPoints(End):
     With `inside` a region of cells of a solid has the points within these. `use`: what acts there.
     """
 
+    weighs = True
+
     def __init__(
         self, body: Interpolated, region: Region, *, inside: bool = False, use: str = "a load"
     ) -> None:

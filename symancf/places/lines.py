@@ -38,6 +38,8 @@ class EdgePoints(FacetPoints):
         Groups follow the order of their first edge.
     """
 
+    line = True
+
     def __init__(self, body: Interpolated, region: Region, per: Literal["edge", "line"]) -> None:
         self.body, self.region, self.per = body, region, per
         if not among(per, ("edge", "line")):

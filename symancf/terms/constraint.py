@@ -23,7 +23,6 @@ from ..assembly.numbering import multipliers
 from ..errors import ConstraintError
 from ..kinematics.memory import require_plain
 from ..places.ends import Ground
-from ..places.lines import EdgePoints
 from ..runtime import jit
 from ..runtime.collective import together
 from ..runtime.shared import Shared
@@ -147,7 +146,7 @@ class Constraint(PlaceTerm):
         after a translation that brings their means on each other, each with the nearest, which
         must be one for one and three times nearer than the next. Arrays of points are paired in
         their order; beside them a region has that of its nodes, ``body["region"].X``.
-        Where an end is a `EdgePoints`, the places of each of its groups share one equation, the
+        Where an end is a line, the places of each of its groups share one equation, the
         integral of phi over the reference length, and one multiplier.
     name : shown in messages; multipliers of the residual are grouped under it.
     parameters : values of the keyword-only arguments: numbers, `Parameter`, functions of time,
@@ -200,7 +199,7 @@ class Constraint(PlaceTerm):
                 asked="ends",
                 given=tuple(map(str, self.ends)),
             )
-        lines = sum(isinstance(end, EdgePoints) for end in self.ends)
+        lines = sum(end.line for end in self.ends)
         if lines > 1:
             raise ConstraintError(
                 f"{self.what} has {lines} lines as ends: give one",

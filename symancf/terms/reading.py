@@ -19,8 +19,6 @@ from ..errors import ConstraintError, KinematicsError, ParameterError, argument
 from ..kinematics.memory import STEP, Called, call_own, own_arguments, require_plain
 from ..kinematics.quantity import real
 from ..places.ends import End, Ground
-from ..places.facets import FacetPoints
-from ..places.lines import EdgePoints
 from ..places.on_body import Nodes, PointsOnBody
 from ..runtime.collective import together
 from ..values.parameter import label, reals
@@ -159,7 +157,7 @@ class Reading:
         vector: type[V] = sp.Matrix,
     ) -> None:
         self.what, self.function, self.ends, self.vector = what, function, ends, vector
-        edges = (k for k, end in enumerate(ends) if isinstance(end, FacetPoints))
+        edges = (k for k, end in enumerate(ends) if end.weighs)
         self.edges = next(edges, None)
         self.states = {s: sp.Symbol(f"state_{s}", real=True) for s in states}
         self.offered = QUANTITIES | DERIVATIVES | (RATES if rates else {})
@@ -355,9 +353,8 @@ class Reading:
     def lengths(self, configuration: Configuration, entities: Entities) -> Array:
         """Return the length of the reference that each of this rank's places of edges is for."""
         assert self.edges is not None
-        edges = cast("FacetPoints", self.ends[self.edges])
         vertices = entities.end_vertices(self.edges)
-        return edges.measure(configuration, entities.here[self.edges], vertices)
+        return self.ends[self.edges].measure(configuration, entities.here[self.edges], vertices)
 
 
 def _is_array(value: PlaceValues) -> TypeGuard[Sequence[float] | Array]:
@@ -393,7 +390,7 @@ def _offers(end: End, jet: str) -> bool:
     if end.only:
         return jet == end.only
     slides = _slides(end)
-    line = isinstance(end, EdgePoints) or slides
+    line = end.line or slides
     return {
         "factor": False,
         "angle": end.plane and end.oriented,
@@ -436,7 +433,7 @@ def _lacking(end: End, jet: str) -> str:
         return "only planar bodies have an angle"
     if _slides(end):
         return ""
-    if jet == "line" and not isinstance(end, EdgePoints):
+    if jet == "line" and not end.line:
         return "only lines have a direction"
     if jet == "director" and not _has_director(end):
         return "only full-gradient plates (ancf_plate) have a director"

@@ -52,6 +52,7 @@ _MODULES = (
     "joints",
     "lengths",
     "tendons",
+    "threads",
     "gripper",
     "rigid_motions",
     "locking",

@@ -376,6 +376,16 @@ def cord() -> Model:
     return clamped(part, sa.length(part[edge], per="line"))
 
 
+def wound() -> Model:
+    """Return hexahedra with a thread through their cells."""
+    mesh = mesh_of("hexahedron")
+    law = energies.saint_venant_kirchhoff()
+    part = sa.Body(mesh["body"], elements.hex8_plain, law, name="block", **SVK)
+    low, high = mesh.bounds()
+    path = low + np.outer((0.0, 0.4, 1.0), high - low) * (1.0, 0.6, 0.7)
+    return clamped(part, sa.Thread(path, part, EA=1e3))
+
+
 def sliding() -> Model:
     """Return a cable that slides through an eye."""
     part = cable()
@@ -485,6 +495,7 @@ TERMS: dict[str, Callable[[], Model]] = {
     "Cavity, gas": lambda: cavity(gas=sa.Gas(1.1, ambient=1.0)),
     "rotating_frame": lambda: loaded(lambda b: sa.rotating_frame((0.0, 0.0, 0.3))),
     "length": cord,
+    "Thread": wound,
     "Constraint, place that slides": sliding,
     "Potential": lambda: loaded(lambda b: sa.Potential(spring, far(b), k=1.0)),
     "Potential, kinked": lambda: loaded(lambda b: sa.Potential(stop, far(b), k=1.0)),

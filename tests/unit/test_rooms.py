@@ -39,7 +39,7 @@ def models() -> list[tuple[Any, int]]:
     return [
         (held, 20),
         (falls, 20),
-        (block, 15),
+        (block, 16),
         (contact, 15),
         (hold, 15),
         *problems,
