@@ -420,7 +420,9 @@ class Configuration(ABC):
                         given=vector.shape,
                     )
                 odd = ~np.isfinite(vector)
-                bad = np.flatnonzero(odd & (True if among is None else among)) if odd.any() else ()
+                if not odd.any():
+                    continue
+                bad = np.flatnonzero(odd & (True if among is None else among))
                 if len(bad):
                     at = self.points[self.numbering.vertex_of[bad[0]]]
                     raise ParameterError(

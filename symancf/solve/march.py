@@ -76,7 +76,5 @@ def march(method: Method) -> None:
         records = method.records
         if records:
             method.record()
-        if method.done:
-            return
         state = method.snapshot()
         recorded = state if records else recorded

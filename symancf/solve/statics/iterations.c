@@ -191,11 +191,11 @@ static int begin(symancf_iterations *e)
   double *size = e->norm;
   for (int32_t p = 0; p < b->parts; p++) size[p] = 0.0;
   symancf_stop_begin(b);
-  for (int32_t p = 0; p < b->parts; p++) b->closed[p] = e->known;
+  for (int32_t p = 0; p < b->parts; p++) b->closed[p] = e->continues;
   for (int32_t c = 0; c < b->classes; c++) {
     const int64_t p = b->part[c];
     e->first[c] = e->largest[c] = b->norms[c];
-    b->closed[p] &= e->known && fabs(b->norms[c] - e->accepted[c]) <= 1e-9 * e->accepted[c];
+    b->closed[p] &= e->continues && fabs(b->norms[c] - e->accepted[c]) <= 1e-9 * e->accepted[c];
     size[p] += b->norms[c] * b->norms[c];
   }
   for (int32_t p = 0; p < b->parts; p++) {

@@ -37,7 +37,7 @@ typedef struct {
   int (*factor_renew)(void *);
   int (*factor_solve)(void *, const double *, double *);
   /* measures, see convergence.py; by class but for the last two: by part */
-  int32_t known, most; /* whether `accepted` is; iterations */
+  int32_t continues, most; /* whether there is an `accepted`; iterations */
   double *accepted, *driven, *first, *largest, *force;
   const double *stiffness, *smallest;
   double rest, safe[2], small, least_motion;

@@ -186,8 +186,8 @@ class NativeIterations:
         if self._made_for[0] is not factor or self._made_for[1] is not system.assembler.groups:
             self._take_matrix(factor)
         test.data.rtol, _, test.data.stol, data.most = snes.getTolerances()
-        data.known = len(test.accepted) > 0
-        if data.known:
+        data.continues = len(test.accepted) > 0
+        if data.continues:
             self._limits[:] = test.accepted
         data.assembler = system.assembler.structure
         start = system.state.copy()

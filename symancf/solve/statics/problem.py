@@ -163,6 +163,11 @@ class StaticProblem(OneProcess, Displayable):
         if self.solver.progress.tells_each:
             self.solver.tell_solver()
 
+    def _reads_options(self) -> bool:
+        """Tell whether PETSc may read options in the next `solve`; not where C iterates again."""
+        made = self.solver.ready and self.solver.native is not None and self._system.motion is None
+        return not made or bool(self._options.values)
+
     def _make_ready(self) -> None:
         self._system.require_numbers("equilibria are looked for", {"state": self._system.state})
         if self._system.motion is not None:
@@ -268,8 +273,7 @@ class StaticProblem(OneProcess, Displayable):
                 checkpoint, self._system, self.history, "solve", arguments_of_call, 1, interruption
             )
         rests, interruption = restarts or nullcontext(), self.solver.interruption
-        made = self.solver.ready and self.solver.native is not None and self._system.motion is None
-        self._options.late = not made or restarts is not None or bool(self._options.values)
+        self._options.late = restarts is not None or self._reads_options()
         with rests, interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
             self.solver.progress.way = now, to

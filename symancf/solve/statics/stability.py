@@ -132,18 +132,15 @@ class Stability:
         system = self.system
         if self.how != "pivots" or not history.steps or not system.numbering.size:
             return
-        number, assembled = None, self.linear.fixed is not None
-        if assembled and not (self._native is not None and self._native.linearize()):
-            self._assemble()
-        if self.counts_with_solver:
-            number = self.counted() if self.linear.ksp.getIterationNumber() or assembled else None
-        elif system.numbering.size > MAX_CHECKED_UNKNOWNS:
+        large = system.numbering.size > MAX_CHECKED_UNKNOWNS
+        if large and not self.counts_with_solver:
             return
+        number = self._known()
         if number != 0:
-            if not assembled:
+            if self.linear.fixed is None:
                 self._assemble()
             number = self.negative(NEGATIVE_PIVOT_RATIO)
-            if system.numbering.size > MAX_CHECKED_UNKNOWNS:
+            if large:
                 self.release()
         history.steps[-1].unstable = number
         if number:
@@ -154,6 +151,15 @@ class Stability:
                 "disturbance leads away from it. A small imperfection or disturbing load shows "
                 "where to; follow() finds where it became so; check_stable=False does not look",
             )
+
+    def _known(self) -> int | None:
+        """Return the number at the present equilibrium, None where the linear solver has none."""
+        if self.linear.fixed is not None:
+            if self._native is None or not self._native.linearize():
+                self._assemble()
+            return self.counted()
+        counts = self.counts_with_solver and self.linear.ksp.getIterationNumber()
+        return self.counted() if counts else None
 
     def _assemble(self) -> None:
         """Assemble the tangent of the present state (collective)."""
