@@ -162,6 +162,10 @@ static void add_pair(const symancf_factor *f, const symancf_pair *pair, double *
   const int32_t n = a.coordinates, m = b.coordinates;
   double *entries = f->small, *to = dense + (int64_t)pair->row * length + pair->column;
   int some = 0;
+  if (pair->whole && !a.own && !b.own) {
+    for (int32_t i = 0; i < n; i++) add(to + i * length, 1.0, f->value + source[i * m], m);
+    return;
+  }
   for (int32_t k = 0; k < n * m; k++) {
     entries[k] = source[k] < 0 ? 0.0 : f->value[source[k]];
     some |= entries[k] != 0.0;
@@ -288,19 +292,36 @@ static double *factor_front(symancf_factor *f, const symancf_front *front, doubl
   return top + (int64_t)rest * rest;
 }
 
+/* Take the entries that are not zero from where they were; tell whether these are all. */
+static int take_nonzero(symancf_factor *f)
+{
+  int32_t count = 0, taken = 0;
+#pragma omp simd reduction(+ : count)
+  for (int32_t k = 0; k < f->start[f->unknowns]; k++) count += f->value[k] != 0.0;
+  if (count != f->nonzeros) return 0;
+#pragma omp simd reduction(+ : taken)
+  for (int32_t k = 0; k < f->nonzeros; k++) {
+    f->nonzero[k] = f->value[f->nonzero_place[k]];
+    taken += f->nonzero[k] != 0.0;
+  }
+  return taken == count;
+}
+
 /* Note the entries that are not zero. */
 static void find_nonzero(symancf_factor *f)
 {
   int32_t count = 0;
+  if (take_nonzero(f)) return;
   for (int32_t i = 0; i < f->unknowns; i++) {
     f->nonzero_start[i] = count;
     for (int32_t k = f->start[i]; k < f->start[i + 1]; k++) { /* a branch would be guessed wrong */
       f->nonzero_column[count] = f->column[k];
+      f->nonzero_place[count] = k;
       f->nonzero[count] = f->value[k];
       count += f->value[k] != 0.0;
     }
   }
-  f->nonzero_start[f->unknowns] = count;
+  f->nonzero_start[f->unknowns] = f->nonzeros = count;
 }
 
 /* ---- solutions ------------------------------------------------------------------------------- */

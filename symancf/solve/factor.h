@@ -12,6 +12,7 @@
 typedef struct {
   int32_t row_block, column_block;
   int32_t row, column; /* of the first entry, in the front */
+  int32_t whole;       /* whether all are there, each row in one piece */
   int64_t source;      /* of these entries in `source` of the factor */
 } symancf_pair;
 
@@ -47,7 +48,8 @@ typedef struct {
   /* numbers of the present matrix */
   double *left, *right; /* Y and N of blocks with constraints, by their columns */
   double *upper, *lower, *inverse, *growth; /* rows of fronts; pivots, what they are sums of */
-  int32_t *nonzero_start, *nonzero_column;  /* its entries that are not zero */
+  int32_t *nonzero_start, *nonzero_column;  /* its entries that are not zero, */
+  int32_t *nonzero_place, nonzeros;         /* where they are in `value`, and how many */
   double *nonzero;
   int32_t refines; /* whether each solution is corrected */
   int32_t negative; /* eigenvalues of a symmetric matrix below zero, -1: not known */

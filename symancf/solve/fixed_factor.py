@@ -172,6 +172,8 @@ class FixedFactor:
             left=right if self._symmetric else np.zeros_like(right),
             nonzero_start=np.zeros(n + 1, np.int32),
             nonzero_column=np.zeros(nonzeros, np.int32),
+            nonzero_place=np.zeros(nonzeros, np.int32),
+            nonzeros=-1,
             nonzero=np.zeros(nonzeros),
             small=np.zeros(3 * largest**2),
             residual=np.zeros(n),
@@ -252,6 +254,7 @@ class FixedFactor:
         made["row_block"], made["column_block"] = number[given[:, :2]].T
         made["row"], made["column"] = given[:, 2:].T
         made["source"] = _starts([source.size for source in sources])[:-1]
+        made["whole"] = [bool((s >= 0).all() and (np.diff(s) == 1).all()) for s in sources]
         self._tables.append(made)
         self.data.give(pair=_pointer(made, _PAIR), source=_joined(sources))
 

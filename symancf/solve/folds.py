@@ -9,7 +9,7 @@ import numpy as np
 from mpi4py import MPI
 
 if TYPE_CHECKING:
-    from ..arrays import Ints
+    from ..arrays import CStructure, Ints
     from ..assembly.discrete import DiscreteSystem
     from ..assembly.numbering import Numbering
 
@@ -41,6 +41,7 @@ class Folds:
         elements = [(body, vars(body).get("element")) for body in system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
         self._cached: tuple[Numbering, list[_Link]] | None = None
+        self._lent: Numbering | None = None
 
     def _links(self) -> list[_Link]:
         """Return the links between neighbouring nodes, found once for each numbering."""
@@ -53,6 +54,22 @@ class Folds:
                 links += [_Link(body, at, rows[:, at]) for at in body.element.topology.links]
             self._cached = system.numbering, links
         return self._cached[1]
+
+    def lend(self, sections: CStructure) -> None:
+        """Let C look at links, which asks for `look` where a body folds; see sections.h."""
+        if self._lent is self.system.numbering:
+            return
+        links = self._links()
+        names = [self.bodies.index(link.body) for link in links]
+        sections.give(
+            links=sum(len(link.rows) for link in links),
+            link=np.concatenate([link.rows for link in links]),
+            body=np.repeat(names, [len(link.rows) for link in links]),
+            told=np.zeros(len(self.bodies), np.uint8),
+            reference=self.system.reference,
+            least_cosine=np.cos(np.radians(MAX_FOLD_ANGLE)),
+        )
+        self._lent = self.system.numbering
 
     def look(self, when: str) -> None:
         """Look at the present state (collective)."""

@@ -7,6 +7,7 @@ import math
 import os
 import signal
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,25 @@ def rod() -> sa.System:
     return sa.System(body, terms=[sa.joints.spherical(body.at((0, 0, 0))), WEIGHT])
 
 
+def pulled() -> sa.System:
+    """An arm of rods whose tendon is pulled at once: in a step of 5 ms sections turn too far."""
+
+    def tendon(r_a: Any, e2_a: Any, r_b: Any, e2_b: Any, *, T: Any) -> Any:
+        return T * ((r_b + 5e-3 * e2_b) - (r_a + 5e-3 * e2_a)).norm()
+
+    given = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49, rho=1070.0)
+    arm = sa.Body(
+        sa.Mesh.box((0.2,), (8,), cell="line3")["body"],
+        sa.elements.ancf_rod,
+        sa.energies.rod(),
+        direction=lambda X: np.tile((0, 1.0, 0), (len(X), 1)),
+        **given,
+    )
+    at = [arm.at((x, 0, 0)) for x in np.linspace(0, 0.2, 5)]
+    cords = [sa.Potential(tendon, *pair, T=2.0) for pair in pairwise(at)]
+    return sa.System(arm, terms=[sa.fix(arm["x0"]), *cords])
+
+
 def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str, Any]:
     """Move twice; `how`: many steps at once, one at a time in C, or by SNES."""
     system = make()
@@ -219,6 +239,8 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
         (shot, 0.012, 1e-3, {}),
         (shaken_floor, 0.03, 1e-3, {}),
         (rod, 0.04, 5e-3, {}),
+        (rod, 0.06, 1e-3, {}),
+        (pulled, 0.06, 5e-3, {}),
         (two_parts, 0.3, 0.15, {}),
     ],
 )
@@ -231,7 +253,7 @@ def test_steps_in_c_are_those_of_snes(make: Any, to: float, step: float, options
                 np.testing.assert_allclose(other[name], value, rtol=1e-12, atol=scale)
             else:
                 np.testing.assert_array_equal(other[name], value, err_msg=name)
-    assert step < 0.1 or many["counts"][2] > 0  # cut-backs
+    assert (step < 0.1 and make is not pulled) or many["counts"][2] > 0  # cut-backs
 
 
 def test_who_looks_at_iterations_sees_those_of_snes() -> None:

@@ -70,10 +70,12 @@ class Balance(Stopping):
             round_off=ROUND_OFF_FACTOR,
             tiny=TINY,
             safe=SAFE_SQUARES,
+            smallest=self.smallest,
         )
         native.state.give(ended=self._ended, in_parts=self._in_parts)
         n = rows.count
         native.work.give(violations=np.zeros(n), sizes=np.zeros(n), weight=np.zeros(n))
+        native.work.give(lengths=np.zeros(rows.parts))
         native.work.give(forces=self._forces, stopping=ctypes.pointer(self.data))
 
     def begin(self) -> Array:
@@ -98,7 +100,7 @@ class Balance(Stopping):
         """Forget what earlier steps left."""
         self._ended[:] = 0.0
         self.noise[:] = self.rows.of(self._rounding)[0]
-        self._native.state.split = 0
+        self._native.state.split = self._native.state.estimated = 0
         self.constraints.limits[:] = 0.0
 
     def estimates(self) -> tuple[Array, Array, int]:
@@ -123,7 +125,7 @@ class Balance(Stopping):
         """Estimate the residual that round-off leaves; take up the forces in parts (collective)."""
         self.noise[:] = self._estimate()
         self._in_parts[:] = self._forces[:] = np.maximum(self._forces, self.parts())
-        self._native.state.split = 1
+        self._native.state.split = self._native.state.estimated = 1
         self._native.call("weigh")
         return self.noise
 

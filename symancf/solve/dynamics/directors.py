@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Ints, Mask
+from ...arrays import pointer
 from ...assembly.revisions import Review, Verdict
 
 if TYPE_CHECKING:
+    from ...arrays import Array, Ints, Mask
     from ...assembly.state import State
     from .motion import EquationsOfMotion
+    from .native import Native
 
-AXES = np.eye(3)
 MAX_TURN = 0.5  # change of a director in a step, 29 degrees: beyond it no step is resolved
 TURN_MARGIN = 0.9  # of that: what the next step aims at
 
@@ -40,20 +40,22 @@ class Directors:
     rho = 0.9, the energy falls by 0.7 %, and never grows.
     """
 
-    def __init__(self, motion: EquationsOfMotion) -> None:
-        self.motion = motion
+    def __init__(self, motion: EquationsOfMotion, native: Native) -> None:
+        self.motion, self.native = motion, native
         elements = [(body, getattr(body, "element", None)) for body in motion.system.bodies]
         self.bodies = [b for b, e in elements if e is not None and e.kinematics().penalties]
-        self._nodes: _DirectorNodes | None = None
-        self._revision = -1  # of the mass that they have
-        self._turned = 0.0  # largest change of a director in the last step
+        self._revision: int | None = None  # of the mass that nodes have
 
     def forget(self) -> None:
         """Forget where the coordinates of the nodes are."""
-        self._nodes = None
+        self._revision = None
 
-    def _find(self) -> _DirectorNodes:
-        """Find all nodes here (collective); cells of ghosts may be on other ranks."""
+    def _find(self) -> tuple[Ints, Mask, Array, Array]:
+        """Find all nodes here (collective); cells of ghosts may be on other ranks.
+
+        Returns (n, 3, 3) local offsets of the columns of F, which are not prescribed, principal
+        axes of J as columns, and 2 m_i/(m_i + m_j) of the moments m.
+        """
         system, numbering = self.motion.system, self.motion.system.numbering
         numbers, every = np.zeros(numbering.coordinates), np.arange(numbering.coordinates)
         for body in self.bodies:
@@ -71,65 +73,49 @@ class Directors:
         mass, axes = np.linalg.eigh((J + J.transpose(0, 2, 1)) / 2.0)
         mass = np.maximum(mass, 1e-9 * mass[:, 2:] + 1e-300)
         part = 2.0 * mass[:, :, None] / (mass[:, :, None] + mass[:, None, :])
-        return _DirectorNodes(rows, numbering.fixed_by[rows] < 0, axes, part)
+        return rows, numbering.fixed_by[rows] < 0, axes, part
 
-    def _present(self) -> _DirectorNodes:
-        """Return the nodes with the inertia that they have now (collective)."""
-        if self._nodes is None or self._revision != self.motion.mass.revision:
-            self._nodes = self._find()
-            self._revision = self.motion.mass.revision
-        return self._nodes
+    def lend(self) -> None:
+        """Let C know of the nodes, with the inertia that they have now (collective)."""
+        if self._revision == self.motion.mass.revision:
+            return
+        rows, free, axes, part = self._find()
+        self.native.sections.give(
+            nodes=len(rows),
+            row=rows,
+            free=free,
+            axes=axes,
+            part=part,
+            most_turn=MAX_TURN,
+            easy_turn=TURN_MARGIN * MAX_TURN,
+        )
+        self._revision = self.motion.mass.revision
 
     def require_resolved(self, before: State) -> Review:
         """Refuse a step from a state in which a section turns too far (collective).
 
         Newton's method finds other solutions of such steps, with energy from nowhere.
         """
-        m = self.motion
-        nodes = self._present()
-        change = m.state - m.system.numbering.local(before.displacement)
-        turned = np.linalg.norm(change[nodes.rows], axis=2).max(initial=0.0)
-        self._turned = float(m.system.comm.allreduce(float(turned), MPI.MAX))
-        if self._turned <= MAX_TURN:
-            return Review(Verdict.STANDS)
-        return Review(Verdict.CUT, [m.system.name(body) for body in self.bodies])
+        m, sections = self.motion, self.native.sections
+        self.lend()
+        at = m.system.numbering.local(before.displacement)
+        self.native.call("section_turn", pointer(at))
+        sections.turn = float(m.system.comm.allreduce(sections.turn, MPI.MAX))
+        return Review(Verdict.STANDS) if sections.turn <= MAX_TURN else self.refusal()
+
+    def refusal(self) -> Review:
+        """Return what `require_resolved` tells of a step in which a section turns too far."""
+        return Review(Verdict.CUT, [self.motion.system.name(body) for body in self.bodies])
 
     def longest(self, h: float) -> float:
         """Return the length of a step that turns no section too far, after one of length h."""
-        return h * TURN_MARGIN * MAX_TURN / self._turned if self._turned else math.inf
+        turn = self.native.sections.turn
+        return h * TURN_MARGIN * MAX_TURN / turn if turn else math.inf
 
-    def settle(self, auxiliary: Array) -> None:
-        """Take the present rates and an auxiliary acceleration to those of a rotation (collective).
+    def settle(self) -> None:
+        """Take the present rates and auxiliary accelerations to those of a rotation (collective).
 
         What supports prescribe stays.
         """
-        m, nodes = self.motion, self._present()
-        rows = nodes.rows
-        F = AXES + m.state[rows].transpose(0, 2, 1)
-        W: Array = np.zeros(F.shape)
-        for vector in (m.rate, auxiliary):
-            W = nodes.turned(np.linalg.solve(F, vector[rows].transpose(0, 2, 1)), W @ W)
-            vector[rows[nodes.free]] = (F @ W).transpose(0, 2, 1)[nodes.free]
-
-
-@dataclass(frozen=True)
-class _DirectorNodes:
-    """Nodes with directors.
-
-    Attributes
-    ----------
-    rows, free : (n, 3, 3) local offsets of the columns of F, and which are not prescribed.
-    axes : (n, 3, 3) principal axes of J, columns.
-    part : (n, 3, 3) 2 m_i/(m_i + m_j) of the moments m.
-    """
-
-    rows: Ints
-    free: Mask
-    axes: Array
-    part: Array
-
-    def turned(self, W: Array, symmetric: Array) -> Array:
-        """Return what is nearest to W (n, 3, 3), as J measures it, with that symmetric part."""
-        Q, T = self.axes, self.axes.transpose(0, 2, 1)
-        wrong = T @ ((W + W.transpose(0, 2, 1)) / 2.0 - symmetric) @ Q
-        return np.asarray(W - Q @ (self.part * wrong) @ T)
+        self.lend()
+        self.native.call("settle_sections")

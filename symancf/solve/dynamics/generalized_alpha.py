@@ -167,7 +167,7 @@ class GeneralizedAlpha(Integrator):
         self.timetable = Timetable(motion, native, self.auxiliary) if timed else None
         self.spin = Spin(accelerations, rigid) if rigid and "spin" in self.newton.uses else None
         turns = "directors" in self.newton.uses and holds_by_penalties(motion.system)
-        self.directors = Directors(motion) if turns else None
+        self.directors = Directors(motion, native) if turns else None
 
     def relisted(self, changed: Sequence[Form], rebuilt: bool) -> None:
         """Look for rigid bodies anew; Newton's method takes up other entities."""
@@ -213,10 +213,11 @@ class GeneralizedAlpha(Integrator):
         """Tell whether C can make the next steps, like the last one; be ready for that."""
         h, native = self.step_length, self.newton.native
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
-        if self.adaptive or not usual or not native.able or self.next_step < h:
+        if self.adaptive or not usual or not native.able or self.next_step < h or self._failed:
             return False
-        if self.directors is not None or self.newton.predicted is not None:
-            return False
+        if self.directors is not None:
+            self.directors.lend()
+        self.newton.lend_folds()
         if self.spin is not None:
             self.spin.lend(native, self.rho)
         self.factors(h)
@@ -248,11 +249,15 @@ class GeneralizedAlpha(Integrator):
             self.last_step = self.biased = self._usual = h
             self.next_step = self._next(h)
             self.newton.leftover.warn(f"at time {m.system.time:g}")
+            if native.state.folded:
+                self.newton.look_at_folds()
             if native.state.turned:
                 self._straighten(h)
                 m.system.memory.accept_again(m.system.assembler, m.state, m.system.time)
         self._failed, self.review = reason <= 0, Review(Verdict.STANDS)
-        if self._failed:
+        if native.state.cut and self.directors is not None:
+            self._failed, self.review = True, self.directors.refusal()
+        if reason <= 0:
             self.newton.ended, self.newton.tangent.stale = reason, True
         if self._failed or native.state.declined:
             try:
@@ -261,13 +266,16 @@ class GeneralizedAlpha(Integrator):
                 return steps, error
         return steps, None
 
-    def go_on(self, step: Step, calm: int) -> None:
-        """Go on from the present motion, at the end of a step in C that was not the last one.
+    def go_on(self, step: Step, calm: int, state: Array) -> None:
+        """Go on from the present motion, at the end of a step in C, at a state (local vector).
 
         `calm`: steps for which accelerations are not extrapolated.
         """
         self.calm, self._failed, self.newton.tangent.stale = calm, False, True
         self.iterations, self.linear_iterations = step.iterations, step.linear_iterations
+        if self.newton.predicted is not None:
+            self.newton.predicted.accept(state)
+        self.next_step = self.step_length  # no section has turned far before the last step
 
     # ---- steps that end at an event -------------------------------------------------------------
     def land_within(self, t: float, interval: Interval) -> None:
@@ -363,7 +371,7 @@ class GeneralizedAlpha(Integrator):
                 self._usual = last_step
                 self._settle(self.interval())
         if self.directors is not None:
-            self.directors.settle(self.auxiliary)
+            self.directors.settle()
         self._straighten(h)
         self.calm = max(0, self.calm - 1)
         self.next_step = self._next(h)

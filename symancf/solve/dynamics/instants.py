@@ -107,5 +107,6 @@ class Instants:
         """Go on from the instant that is shown; return the steps until there, and energies."""
         number = self.due[self._current]
         self.number(0)
-        self.method.go_on(self.steps[number - 1], max(0, self._calm - number))
+        state = self._motions[self._current, 0]
+        self.method.go_on(self.steps[number - 1], max(0, self._calm - number), state)
         return list(self.steps[:number]), self.audit.stay()

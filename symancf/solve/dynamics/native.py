@@ -70,7 +70,10 @@ class StepRequest(IntEnum):
 
 _HERE = Path(__file__)
 STRUCTURES = declared(
-    *(_HERE.with_name(f"{name}.h") for name in ("contact", "prediction", "tangent", "steps")),
+    *(
+        _HERE.with_name(f"{name}.h")
+        for name in ("contact", "prediction", "sections", "tangent", "steps")
+    ),
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
     symancf_reduce=Reduce,
@@ -172,8 +175,8 @@ class Native:
 
     Attributes
     ----------
-    problem, state, work, kinks : of steps.h: what stays while steps are made, what one leaves to
-        the next, workspace; that of Newton steps which are cut, of contact.h.
+    problem, state, work, kinks, sections : of steps.h: what stays while steps are made, what one
+        leaves to the next, workspace; that of Newton steps which are cut, of contact.h; of rods.
     able : whether iterations are made in C.
     work_plans : of drives and of dampers, whose work C adds up; None: there are none.
     """
@@ -181,9 +184,9 @@ class Native:
     def __init__(self, newton: Iterations) -> None:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
-        self.problem, self.state, self.work, self.kinks, self.tangent = (
+        self.problem, self.state, self.work, self.kinks, self.tangent, self.sections = (
             STRUCTURES[f"symancf_{name}"]()
-            for name in ("problem", "state", "work", "kinks", "tangent_values")
+            for name in ("problem", "state", "work", "kinks", "tangent_values", "sections")
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[StepRequest, Take] = {}
@@ -216,7 +219,8 @@ class Native:
         self.state.give(state=m.state, rate=m.rate, acceleration=m.acceleration)
         base = {"base": newton.base, "base_rate": newton.base_rate}
         self.work.give(**base, base_acceleration=newton.base_acceleration)
-        self.work.give(kinks=ctypes.pointer(self.kinks), tangent=ctypes.pointer(self.tangent))
+        parts = {"kinks": self.kinks, "tangent": self.tangent, "sections": self.sections}
+        self.work.give(**{name: ctypes.pointer(part) for name, part in parts.items()})
         self.tangent.give(
             **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _OF_MATRIX.items()}
         )

@@ -345,9 +345,18 @@ class Newton(VectorEquations):
             self.balance.recall(estimates)  # what iterations that led astray seemed to say
             return False
         self.leftover.warn(f"at time {self.system.time:g}")
+        self.look_at_folds()
+        return True
+
+    def look_at_folds(self) -> None:
+        """Warn where sections of rods stand at a large angle (collective)."""
         if self._folds is not None:
             self._folds.look(f"at time {self.system.time:g}")
-        return True
+
+    def lend_folds(self) -> None:
+        """Let C look at sections of rods while it makes many steps."""
+        if self._folds is not None:
+            self._folds.lend(self.native.sections)
 
     def _solved(self) -> int:
         """Iterate, and again where factors have to take over (collective)."""

@@ -57,7 +57,8 @@ class Predicting(Aid):
         self._kind = kinds["symancf_predicted"]
         self.data = kinds["symancf_prediction"]()
         n, names = len(system.state), ("accepted", "place", "before", "within")
-        self.data.give(part=PART, outputs=CODE["outputs"], **{name: np.zeros(n) for name in names})
+        self._vectors = {name: np.zeros(n) for name in names}
+        self.data.give(part=PART, outputs=CODE["outputs"], **self._vectors)
         self._groups = (self._kind * 0)()
         self._views: list[CStructure] = []
         self._cells: list[Array] = []
@@ -67,6 +68,11 @@ class Predicting(Aid):
     def forget(self) -> None:
         """Forget the last solution."""
         self.data.some = False
+
+    def accept(self, state: Array) -> None:
+        """Take a local vector as the solution from which the next stresses are predicted."""
+        self._vectors["accepted"][:] = state
+        self.data.some = True
 
     @contextmanager
     def tangent(self) -> Iterator[None]:

@@ -274,6 +274,44 @@ static int small_step(const symancf_problem *p)
   return worst <= p->small;
 }
 
+/* Set the lengths of the last step, by parts, over those of the unknowns. */
+static void measure_step(const symancf_problem *p)
+{
+  const symancf_work *w = p->work;
+  const symancf_stopping *b = w->stopping;
+  double *norms = w->scratch + b->classes, *size = w->lengths;
+  memset(b->moved, 0, (size_t)b->parts * sizeof(double));
+  memset(size, 0, (size_t)b->parts * sizeof(double));
+  norms_of(p, w->x, w->old, norms);
+  for (int32_t c = 0; c < b->classes; c++) b->moved[b->part[c]] += norms[c] * norms[c];
+  norms_of(p, w->x, NULL, norms);
+  for (int32_t c = 0; c < b->classes; c++) size[b->part[c]] += norms[c] * norms[c];
+  for (int32_t j = 0; j < b->parts; j++) {
+    size[j] = larger(sqrt(size[j]), p->smallest[j]);
+    b->moved[j] = size[j] > 0.0 ? sqrt(b->moved[j]) / size[j] : INFINITY;
+  }
+}
+
+/* Whether all that parts lack is so far above the last estimate of round-off that it serves. */
+static int far_above(const symancf_stopping *b)
+{
+  for (int32_t c = 0; c < b->classes; c++)
+    if (b->shares[c] > b->rtol && !(b->norms[c] > ABOVE * ABOVE * b->noise[c])) return 0;
+  return 1;
+}
+
+/* Judge an iteration as `Stopping.decide` does, without Python where that needs no estimate. */
+static int decide(const symancf_problem *p, symancf_state *s, int iteration)
+{
+  symancf_stopping *b = p->work->stopping;
+  measure_step(p);
+  int reason = symancf_stop_far(b, s->tangent.made_now);
+  if (reason != UNDECIDED) return reason;
+  if (!s->estimated || !far_above(b)) return p->ask(JUDGE, iteration);
+  reason = symancf_stop_at_round_off(b);
+  return reason > 0 && !p->ask(SETTLED, iteration) ? GO_ON : reason;
+}
+
 /* Return PETSc's reason to stop after an iteration, or 0 (collective). */
 int symancf_test(const symancf_problem *p, symancf_state *s, int iteration)
 {
@@ -293,7 +331,7 @@ int symancf_test(const symancf_problem *p, symancf_state *s, int iteration)
     reason = symancf_stop_by_shares(b, t->made_now);
   }
   if (reason == UNDECIDED) {
-    reason = p->ask(JUDGE, iteration);
+    reason = decide(p, s, iteration);
   } else if (reason > 0) {
     const int soft = iteration ? !small_step(p) : !t->stale;
     if (soft && !p->ask(SETTLED, iteration)) reason = GO_ON;
@@ -378,6 +416,8 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
 #include "tangent.c"
 
 #include "contact.c"
+
+#include "sections.c"
 
 /* Make iterations; return PETSc's reason. */
 static int iterate(const symancf_problem *p, symancf_state *s)
@@ -525,7 +565,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
   for (s->steps_done = 0; s->steps_done < n && p->end - s->time >= 1.2 * h; s->steps_done++) {
     if (s->steps_done && now() > stop) break;
     const double last = s->begun, begun = s->begun = s->time;
-    s->declined = 0;
+    s->declined = s->cut = s->folded = 0;
     copy_motion(p, s, begin_state, 0);
     const int ahead = !s->calm || p->chooses;
     symancf_predict(p, s, h, begin_state, begin_state + length, begin_state + 2 * length,
@@ -537,15 +577,18 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
       begin_memory(p, s);
       if (p->chooses && !symancf_choose_start(p, s, begin_state, 0)) reason = NO_SOLUTION;
       if (reason > 0) reason = solve_with_reviews(p, s);
-      if (reason <= 0 || s->declined) drop_memory(p, s);
+      if (reason > 0 && turns_sections_far(p, s, begin_state)) s->cut = 1;
+      if (reason <= 0 || s->declined || s->cut) drop_memory(p, s);
     }
-    if (reason <= 0 || s->declined) {
+    if (reason <= 0 || s->declined || s->cut) {
       s->time = begun;
       s->begun = last;
       copy_motion(p, s, p->work->begin_state, 1);
-      return s->declined ? 1 : reason;
+      if (s->declined) symancf_accept_prediction(p, s);
+      return s->declined || s->cut ? 1 : reason;
     }
     symancf_conclude(p, s);
+    const int sections = end_sections(p, s);
     const int stop_here = p->driven && p->ask(DRIVE, 0); /* the step stands */
     if (p->driven) write_memory(p, s);
     if (!p->closed && !stop_here) add_work(p, s, s->time - begun);
@@ -555,7 +598,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
     p->step_iterations[s->steps_done] = s->iterations;
     p->step_linear[s->steps_done] = s->linear_iterations;
     s->turned = turns_far(p, s);
-    if (s->pause || stop_here || s->turned) { /* something to say, to raise, or for Python */
+    if (s->pause || stop_here || s->turned || sections) { /* something to say, to raise, or for Python */
       s->steps_done++;
       return stop_here ? NO_SOLUTION : 1;
     }

@@ -9,6 +9,7 @@
 #include "../../newton/stopping.h"
 #include "contact.h"
 #include "prediction.h"
+#include "sections.h"
 #include "tangent.h"
 
 /* What C asks of Python: rare and dear, or for other people. */
@@ -25,12 +26,14 @@ typedef struct {
   symancf_kinks *kinks;
   symancf_tangent_values *tangent;
   symancf_prediction *prediction;
+  symancf_sections *sections;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
   double *begin_state;                                 /* [4][coordinates] where the step began */
   double *x, *F, *step, *old;                   /* of rows; the unknowns before */
   double *scratch;                              /* [2 max(classes, parts, 1)] */
   double *violations, *sizes, *forces, *weight; /* of residuals, by class, see balance.py */
+  double *lengths;                              /* of unknowns, by part */
 } symancf_work;
 
 typedef struct {
@@ -52,6 +55,7 @@ typedef struct {
   const double *natural, *least;
   double round_off, tiny, safe[2]; /* less than any limit; squares that norms are made of */
   double small, least_motion;      /* see corrections.py */
+  const double *smallest;          /* lengths of unknowns by part, see stopping.py */
   /* how long a tangent lasts, see newton.py */
   int32_t proof, steps, patience;
   double slow;
@@ -114,16 +118,18 @@ typedef struct {
   symancf_tangent tangent;
   int32_t calm;              /* steps before accelerations are extrapolated */
   double *ended, *in_parts;  /* by class: forces at the end of the last step; in parts, */
-  int32_t split;             /* where these are known */
+  int32_t split, estimated;  /* where these are known; whether round-off was estimated */
   double work[2];            /* of drives, of dampers, since the beginning */
   double *pull;              /* [4][coordinates] their forces, before and now */
   /* what the last solution took, and how it ended */
   int32_t iterations, linear_iterations, looked, pause;
   int32_t error, steps_done; /* PETSc's, or -1: no memory; steps */
   int32_t factored;    /* whether the factors are those of the tangent */
-  int32_t turned;      /* whether a rigid body has turned far in the last step */
+  int32_t turned;      /* whether a rigid body has turned far in the last step, */
+  int32_t folded;      /* and whether Python is to look at sections of rods */
   int32_t timetable_row, kept_now; /* of the next step; number of kept states */
   int32_t declined;    /* whether a term asks for what Python does: the next step is its */
+  int32_t cut;         /* whether sections have turned too far in the step that was tried */
 } symancf_state;
 
 #endif

@@ -29,7 +29,6 @@ FIXED = {
     "newton.parts.NONE": "a mark",
     "solve.dynamics.derivatives.FIRST": "coefficients of a difference of order 8",
     "solve.dynamics.derivatives.SECOND": "coefficients of a difference of order 8",
-    "solve.dynamics.directors.AXES": "unit vectors",
     "solve.dynamics.energy.SUMS": "columns of an array",
     "solve.dynamics.stabilise.CENTRES": "rules of the fuzzy controller",
     "solve.dynamics.stabilise.SPREAD": "rules of the fuzzy controller",
