@@ -266,29 +266,3 @@ def test_mumps_takes_over_in_motions() -> None:
             assert len(problem.history.steps) == 2
         states.append(system.state.copy())
     assert np.abs(states[0] - states[1]).max() < 1e-8 * np.abs(states[1]).max()
-
-
-@pytest.mark.collective
-@pytest.mark.parametrize("kind", ["chain", "damped", "solid"])
-def test_a_motion_that_one_rank_makes_faster_is_told(
-    kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if kind == "solid":
-        mesh, given = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1)), {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-        body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
-    else:
-        mesh, given = sa.Mesh.box((1.0,), (6,)), {"EA": 10.0, "EI": 0.1, "rho": 1.0, "A": 1.0}
-        body = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
-    system = sa.System(body, terms=[sa.fix(body["x0"])])
-    damping = sa.Rayleigh(stiffness=1e-4) if kind == "damped" else None
-    problem = sa.DynamicProblem(system, damping=damping, options={"step_monitor": True})
-    problem.solve(to=2e-3, step=1e-3)
-    lines = capsys.readouterr().out.splitlines()
-    told = [line for line in lines if line.startswith("steps: by SNES on")]
-    ranks = system.comm.size
-    assert problem.native == (ranks == 1 and kind != "damped")
-    if ranks > 1 and kind == "chain" and system.comm.rank == 0:
-        many = f"steps: by SNES on {ranks} ranks; for 42 unknowns one rank"
-        assert told == [f"{many} takes less time, it makes them in C"]
-    else:
-        assert told == []

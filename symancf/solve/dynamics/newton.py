@@ -26,7 +26,7 @@ from ...runtime.petsc import PETSc, loosely
 from ..folds import Folds
 from ..preconditioner import Preconditioner
 from ..residual import LinearResidual
-from ..solver import is_small_chain, is_symmetric, solver_name
+from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
 from .balance import Balance
 from .explanation import explained
@@ -154,14 +154,8 @@ class Newton(VectorEquations):
         self.aids = aids
 
     def tell_solver(self) -> None:
-        """Say which linear solver is at work, and where one rank would do (collective)."""
+        """Say which linear solver is at work (collective)."""
         self._note(f"linear solver: {solver_name(self.snes.getKSP())}")
-        ranks = self.comm.size
-        if ranks > 1 and is_small_chain(self.system) and not self.motion.damping.stiffness:
-            self._note(
-                f"steps: by SNES on {ranks} ranks; for {self.numbering.size} unknowns one rank "
-                "takes less time, it makes them in C"
-            )
 
     def _is_fresh(self) -> bool:
         """Whether the tangent is that of the present iteration."""
