@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -67,6 +68,7 @@ class Continuation:
         self.crossings = Crossings(self.arc)
         self.point: PathPoint | None = None
         self._bend: Direction | None = None  # change of the tangent with the arc length
+        self._extrapolated: Direction | None = None  # the tangent at `point`, by the points before
         self._limits = 0  # limit points since the start
         self.step, self.unit = 0.0, 1.0
         self._begin = self._stepping = solver.system.snapshot()  # at `point`, and from there on
@@ -138,7 +140,7 @@ class Continuation:
         if direction is None and to is not None and (to != now or not going):
             direction = self._direction(self.point, to, turns=going and self._limits > 0)
         if direction not in (None, self.point.heading):
-            self.point, self._bend = self.point.turned(), None
+            self.point, self._bend, self._extrapolated = self.point.turned(), None, None
         if step is not None or not going:
             self.step = min(step or self.unit, distance)
 
@@ -220,7 +222,7 @@ class Continuation:
         times = solver.history.time
         start = float(times[-1]) if len(times) else system.time
         self.point = PathPoint(at, start, arc.unit(soft, soft), arc.negative())
-        self._bend, self._limits = None, 0
+        self._bend, self._extrapolated, self._limits = None, None, 0
 
     # ---- one step -------------------------------------------------------------------------------
     def _step(self, a: PathPoint, length: float) -> PathPoint | str:
@@ -284,6 +286,9 @@ class Continuation:
             if length < CORNER_STEP_RATIO * self.unit and (turned := self._corner(a, length)):
                 a, self.step = turned, self.unit
                 continue
+            if self.step < smallest and self._extrapolated is not None:
+                a, self.step = self._at_bifurcation(a), self.unit
+                continue
             if self.step < smallest:
                 raise ConvergenceError(
                     f"follow({self.arc.name}): the path could not be followed beyond "
@@ -329,11 +334,28 @@ class Continuation:
         if extreme:
             self._remember(self._begin)
             self._note(point, a.heading > 0, self.solver.history._at_point())
-        self.point, self._bend = point, None
+        self.point, self._bend, self._extrapolated = point, None, None
         return point
 
+    def _at_bifurcation(self, a: PathPoint) -> PathPoint:
+        """Return a point with the tangent that the points before it tell.
+
+        Where a step ends at a bifurcation, to round-off, K is singular, and round-off decides how
+        much of the directions of the other branches is in the tangent.
+        """
+        assert self._extrapolated is not None
+        self.point = replace(a, way=self._extrapolated)
+        self._bend = self._extrapolated = None
+        return self.point
+
     def _keep_bend(self, a: PathPoint, b: PathPoint) -> None:
-        length = b.arc - a.arc
+        length, arc = b.arc - a.arc, self.arc
+        chord = Direction(b.at.rows - a.at.rows, b.value - a.value)
+        size = arc.norm(chord)
+        ahead = Direction(
+            2.0 * chord.rows / size - a.way.rows, 2.0 * chord.rate / size - a.way.rate
+        )
+        self._extrapolated = arc.unit(ahead, chord)
         rows, rate = b.way.rows - a.way.rows, b.way.rate - a.way.rate
         self._bend = Direction(rows / length, rate / length)
 
