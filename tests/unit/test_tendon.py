@@ -194,3 +194,11 @@ def test_follows_a_path_without_friction():
     problem.follow(feed, to=-0.01)
     assert cord.tensions(system)[0] == pytest.approx(1.728740, rel=1e-6)
     assert turn(system, arm) == pytest.approx(0.665662, rel=1e-6)
+
+
+def test_is_not_moved_by_explicit_methods():
+    mass = sa.PointMass(1.0, (1.0, 0.0, 0.0))
+    cord = sa.Tendon([sa.ground.at((0.0, 0.0, 0.0)), mass.centre], EA=100.0, tension=1.0)
+    problem = sa.DynamicProblem(sa.System(mass, terms=[cord]), method="rk")
+    with pytest.raises(sa.ParameterError, match="has no mass"):
+        problem.solve(to=1e-3, step=1e-4)
