@@ -79,6 +79,7 @@ TERMS = {
     "eigenfrequency": "guide/vibration",
     "mode shape": "guide/vibration",
     "buckling": "guide/vibration",
+    "capstan": "guide/tendons",
     "snap-through": "guide/statics",
     "arc length": "guide/statics",
     "convergence problem": "errors",

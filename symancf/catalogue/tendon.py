@@ -28,7 +28,7 @@ from ..runtime.display import Displayable
 from ..terms.quantities import symbols_of
 from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
-from ..values.arguments import name_or, one_of
+from ..values.arguments import name_or
 from ..values.parameter import OfStep, Parameter, evaluate, label, reals
 from . import tendon_laws as laws
 from .winches import Eyelet, Winch
@@ -119,9 +119,7 @@ class Tendon(OneProcess, Displayable):
         last one are the ends.
     EA : stiffness [N], a number or `Parameter`; ``math.inf``: it does not stretch.
     mu : coefficient of friction, a number or one for each inner eyelet.
-    tension : at first [N]; the cord has the length that gives it in the reference.
-    pulled_from : where that tension is, ``"start"`` or ``"end"``: it falls towards the other end
-        as if the cord had been pulled there; default: the same everywhere.
+    tension : at first [N], the same everywhere: the cord has the length for it in the reference.
     start, end : ``"fixed"``, or a `winch`.
     name : shown in messages.
 
@@ -152,7 +150,6 @@ class Tendon(OneProcess, Displayable):
         EA: Any,
         mu: Any = 0.0,
         tension: float = 0.0,
-        pulled_from: Literal["start", "end"] | None = None,
         start: Winch | Literal["fixed"] = "fixed",
         end: Winch | Literal["fixed"] = "fixed",
         name: str | None = None,
@@ -170,7 +167,7 @@ class Tendon(OneProcess, Displayable):
             )
         self._winches = self._ends(start, end)
         self.EA, self.mu = self._stiffness(EA), self._friction(mu)
-        self.tension, self.pulled_from = self._tensioned(tension, pulled_from), pulled_from
+        self.tension = self._tensioned(tension)
         self.inextensible = isinstance(self.EA, float) and math.isinf(self.EA)
         self.rubs = isinstance(self.mu, Parameter) or bool(np.any(self.mu))
         if self.inextensible and self.tension:
@@ -256,7 +253,7 @@ class Tendon(OneProcess, Displayable):
         every[1:-1] = value
         return every
 
-    def _tensioned(self, tension: Any, pulled_from: Any) -> float:
+    def _tensioned(self, tension: Any) -> float:
         value = reals(tension)
         if value.shape != () or value < 0.0:
             raise ParameterError(
@@ -264,8 +261,6 @@ class Tendon(OneProcess, Displayable):
                 asked="tension",
                 given=tension,
             )
-        if pulled_from is not None:
-            one_of(f"{self.what}: pulled_from", pulled_from, ("start", "end"))
         return float(value)
 
     # ---- its parts ------------------------------------------------------------------------------
@@ -492,24 +487,8 @@ class TendonBinding:
             self.lengths = L
             if term.tension:
                 EA = evaluate(f"EA of {term.what}", term.EA, configuration.time)
-                self.lengths = L / (1.0 + self._first_tensions(configuration) / EA)
+                self.lengths = L / (1.0 + term.tension / EA)
         return [form for part in self.parts for form in part.forms(configuration)]
-
-    def _first_tensions(self, configuration: Configuration) -> Array:
-        """Return the tensions (segments,) in the reference."""
-        term = self.term
-        T = np.full(term.size - 1, term.tension)
-        if term.pulled_from is None or not term.rubs:
-            return T
-        mu: Any = term.mu
-        if isinstance(mu, Parameter):
-            mu = np.full(term.size, mu.value)
-        loss = (mu * turns(self.X))[1:-1]
-        if term.pulled_from == "start":
-            T[1:] *= np.exp(-np.cumsum(loss))
-        else:
-            T[:-1] *= np.exp(-np.cumsum(loss[::-1]))[::-1]
-        return T
 
     def settle(self, configuration: Configuration) -> None:
         """Give elastic segments the tensions that belong to the present state (collective)."""

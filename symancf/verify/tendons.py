@@ -42,7 +42,8 @@ AXIS = np.array([1.0, -2.0, 0.5]) / math.sqrt(5.25)
 def turned(points: Array, angle: float) -> Array:
     """Return points (n, 3) turned about `AXIS` (Rodrigues)."""
     across = np.cross(AXIS, points)
-    return points + math.sin(angle) * across + (1 - math.cos(angle)) * np.cross(AXIS, across)
+    twice = np.cross(AXIS, across)
+    return np.asarray(points + math.sin(angle) * across + (1 - math.cos(angle)) * twice)
 
 
 def polygon(unit: float, angle: float) -> Array:

@@ -496,6 +496,9 @@ TERMS: dict[str, Callable[[], Model]] = {
     "rotating_frame": lambda: loaded(lambda b: sa.rotating_frame((0.0, 0.0, 0.3))),
     "length": cord,
     "Thread": wound,
+    "Tendon": lambda: loaded(
+        lambda b: sa.Tendon([far(b), sa.ground.at((3.0, 0.3, 0.2))], EA=0.5, mu=0.2)
+    ),
     "Constraint, place that slides": sliding,
     "Potential": lambda: loaded(lambda b: sa.Potential(spring, far(b), k=1.0)),
     "Potential, kinked": lambda: loaded(lambda b: sa.Potential(stop, far(b), k=1.0)),

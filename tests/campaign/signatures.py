@@ -596,7 +596,6 @@ def examples() -> dict[str, Example]:
                 "EA": 100.0,
                 "mu": 0.0,
                 "tension": 1.0,
-                "pulled_from": "start",
                 "start": "fixed",
                 "end": "fixed",
                 "name": "t",

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 import symancf as sa
 
+pytestmark = pytest.mark.collective
 TURNS = np.radians([30.0, 90.0, 60.0, 45.0])
 A, H, KT = 0.03, 0.01, 0.05  # of the hinged arm
 
@@ -92,3 +93,112 @@ def test_draws_an_arm_in_one_step(EA):
         problem.solve()
         assert turn(system, arm) == pytest.approx(brentq(off, 1e-9, 1.5, xtol=1e-14), rel=1e-9)
     assert cord.tensions(system)[0] > 0.0
+    feed.value = 0.002
+    problem.solve()
+    assert cord.slack(system)
+    assert cord.tensions(system)[0] == 0.0
+    assert turn(system, arm) == pytest.approx(0.0, abs=1e-12)
+    feed.value = -0.002
+    problem.solve()
+    assert not cord.slack(system)
+
+
+def test_passes_solids_planar_bodies_and_masses():
+    """Without friction a cord has one tension; its forces are in balance."""
+    mesh = sa.Mesh.box((0.1, 0.1, 0.1), (1, 1, 1))
+    block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1e6, lam=2e6)
+    disk = sa.PlanarBody((0.3, 0.1, 0.2), mass=1.0, inertia=0.01, name="disk")
+    mass = sa.PointMass(1.0, (0.5, 0.0, 0.1))
+    places = [block.at([(0.1, 0.0, 0.0), (0.1, 0.1, 0.1)]), disk.at((0.0, 0.05)), mass.centre]
+    cord = sa.Tendon([*places, sa.ground.at((0.7, 0.0, 0.0))], EA=200.0, tension=3.0, name="cord")
+    fixed = [sa.fix(block["x0"]), sa.fix(disk), sa.fix(mass)]
+    system = sa.System(block, disk, mass, terms=[cord, *fixed])
+    sa.StaticProblem(system).solve()
+    T = cord.tensions(system)
+    np.testing.assert_allclose(T, T[0], rtol=1e-10)
+    assert 2.5 < T[0] < 3.0
+    np.testing.assert_allclose(cord.forces(system).sum(axis=0), 0.0, atol=1e-12)
+    natural = cord.lengths(system).sum()
+    np.testing.assert_allclose(cord.length(system), natural * (1 + T[0] / 200.0), rtol=1e-10)
+    np.testing.assert_allclose(np.diff(cord.slips(system)).sum(), 0.0, atol=1e-15)
+
+
+def swinging():
+    """Return a motion of an arm drawn over fixed eyelets by a motor, and the cord."""
+    arm = sa.RigidBody.box((0.1, 0.01, 0.02), position=(0.05, 0.0, 0.0), rho=1e3, name="arm")
+    hinge = sa.joints.revolute(arm.at((-0.05, 0.0, 0.0)), axis=(0, 1, 0))
+    eyelets = sa.ground.at([(-0.2, 0.0, 0.05), (-0.1, 0.05, 0.05), (-0.05, 0.0, 0.05)])
+
+    def motor(end):
+        return sa.PID(lambda s_a: s_a, lambda ds_a: ds_a, end, kp=1e3, kd=2.0,
+                      target=lambda t: 3e-3 * np.sin(10 * t) ** 2)  # fmt: skip
+
+    cord = sa.Tendon(
+        [eyelets, arm.at((-0.03, 0.0, 0.02))], EA=500.0, mu=0.2, start=sa.winch(motor=motor)
+    )
+    system = sa.System(arm, terms=[hinge, cord, sa.gravity((0.0, 0.0, -9.81))])
+    return sa.DynamicProblem(system), system, cord
+
+
+def test_moves_and_goes_on():
+    """The energy that is lost is what rubs; a state is taken up in another problem."""
+    problem, system, cord = swinging()
+    problem.solve(to=0.1, step=1e-3)
+    state = problem.state
+    problem.solve(to=0.2, step=1e-3)
+    assert cord.dissipated(system) > 1e-6
+    assert abs(problem.energies.drift) < 0.02 * cord.dissipated(system)
+    T, s = cord.tensions(system), cord.slips(system)
+    again, other, same = swinging()
+    again.restore(state)
+    again.solve(to=0.2, step=1e-3)
+    np.testing.assert_allclose(same.tensions(other), T, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(same.slips(other), s, rtol=1e-8)
+
+
+def test_refuses_what_cannot_be():
+    """One error each, on every rank, that says what was given."""
+    mass = sa.PointMass(1.0)
+    away = sa.ground.at((1.0, 0.0, 0.0))
+    given = {
+        "places": lambda: sa.Tendon([mass.centre], EA=1.0),
+        "EA": lambda: sa.Tendon([mass.centre, away], EA=0.0),
+        "mu": lambda: sa.Tendon([mass.centre, away], EA=1.0, mu=-0.1),
+        "tension": lambda: sa.Tendon([mass.centre, away], EA=math.inf, tension=1.0),
+        "start": lambda: sa.Tendon([mass.centre, away], EA=1.0, start="free"),
+        "winch": lambda: sa.winch(feed=1.0, force=1.0),
+        "motor": lambda: sa.winch(motor=1.0),
+        "offset": lambda: sa.eyelet(sa.ground.at((0, 0, 0)), offset=1.0),
+    }
+    for asked, call in given.items():
+        with pytest.raises(sa.SymancfError) as error:
+            call()
+        assert error.value.asked == asked
+    twice = sa.Tendon([mass.centre, sa.ground.at([(1, 0, 0), (1, 0, 0)])], EA=1.0)
+    with pytest.raises(sa.ConstraintError, match="places 1 and 2 coincide"):
+        sa.System(mass, terms=[twice, sa.fix(mass)])
+
+
+def test_has_no_path_with_friction():
+    F = sa.Parameter("F")
+    system, _ = rope(sa.winch(force=F))
+    with pytest.raises(sa.ParameterError, match="friction of 'tendon'"):
+        sa.StaticProblem(system).follow(F, to=1.0)
+
+
+def test_follows_a_path_without_friction():
+    feed = sa.Parameter("feed", -0.002)
+    system, cord, arm = hinged(500.0, feed)
+    problem = sa.StaticProblem(system)
+    problem.solve()
+    problem.follow(feed, to=-0.01)
+    assert cord.tensions(system)[0] == pytest.approx(1.728740, rel=1e-6)
+    assert turn(system, arm) == pytest.approx(0.665662, rel=1e-6)
+
+
+def test_is_not_moved_by_explicit_methods():
+    mass = sa.PointMass(1.0, (1.0, 0.0, 0.0))
+    cord = sa.Tendon([sa.ground.at((0.0, 0.0, 0.0)), mass.centre], EA=100.0, tension=1.0)
+    problem = sa.DynamicProblem(sa.System(mass, terms=[cord]), method="rk")
+    with pytest.raises(sa.ParameterError, match="has no mass"):
+        problem.solve(to=1e-3, step=1e-4)

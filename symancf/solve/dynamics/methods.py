@@ -106,7 +106,7 @@ def integrator(
 
     Raises
     ------
-    ParameterError : the method is explicit, and laws remember.
+    ParameterError : the method is explicit, and laws remember, or cords have no mass.
     """
     if not isinstance(method, str):
         return method(accelerations)
@@ -116,6 +116,14 @@ def integrator(
         raise ParameterError(
             f"method={method!r}: {form.name!r} remembers from step to step, and explicit methods "
             f"evaluate it within them; give method={IMPLICIT!r}",
+            asked="method",
+            given=method,
+            possible=(IMPLICIT,),
+        )
+    if any(block.name == "tensions" for block in accelerations.motion.system.numbering.blocks):
+        raise ParameterError(
+            f"method={method!r}: what passes the eyelets of a tendon has no mass, so it has no "
+            f"acceleration; give method={IMPLICIT!r}",
             asked="method",
             given=method,
             possible=(IMPLICIT,),
