@@ -105,7 +105,7 @@ class Tendon(OneProcess, Displayable):
     Between eyelets j and j + 1, at the distance L_j, there is the length l_j of the cord:
 
     .. math:: l_j = l_j^0 + s_{j+1} - s_j, \quad T_j = EA \max(L_j/l_j - 1, 0), \quad
-        W_j = 	frac{EA}{2} rac{(L_j - l_j)^2}{l_j}
+        W_j = \tfrac{EA}{2} \frac{(L_j - l_j)^2}{l_j}
 
     with the length s_j that has passed eyelet j towards its start, an unknown. At an eyelet where
     the cord turns by the angle theta it sticks, or slides with the larger tension

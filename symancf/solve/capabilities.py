@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 YES = "yes"
-ONE_BY_ONE = "one by one"
+ITERATIONS = "iterations only"
 IN_PYTHON = "in Python"
 SHAPES = "rigid shapes"
 DIGITS = "digits"
 NO_STIFFNESS = "ParameterError: stiffness"
 NO_GRIDS = "SymancfError: -pc_type"
 NO_MOTION = "ParameterError: factor"
-BEST_FIRST = (YES, ONE_BY_ONE, IN_PYTHON, SHAPES)  # then what is refused
+BEST_FIRST = (YES, ITERATIONS, IN_PYTHON, SHAPES)  # then what is refused
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ LAWS = (
     CapabilityRow("law", "local", contact=NO_STIFFNESS),
     CapabilityRow("law", "implicit", contact=NO_STIFFNESS),
     CapabilityRow("law", "parameter of time", contact=YES),
-    CapabilityRow("law", "density of time", steps=ONE_BY_ONE, contact=YES),
+    CapabilityRow("law", "density of time", steps=ITERATIONS, contact=YES),
     CapabilityRow("law", "pressure, condensed", contact=YES),
     CapabilityRow("law", "pressure, continuous", contact=YES),
     CapabilityRow("law", "pressure, discontinuous", contact=YES),
@@ -91,7 +91,7 @@ TERMS = (
     CapabilityRow("term", "Thread"),
     CapabilityRow("term", "Tendon", steps=ONE_BY_ONE, multigrid=NO_GRIDS),
     CapabilityRow("term", "Constraint"),
-    CapabilityRow("term", "Constraint, function of time", steps=ONE_BY_ONE),
+    CapabilityRow("term", "Constraint, function of time", steps=ITERATIONS),
     CapabilityRow("term", "Constraint, place that slides", steps=IN_PYTHON, multigrid=NO_GRIDS),
     CapabilityRow("term", "Potential"),
     CapabilityRow("term", "Potential, kinked"),
@@ -123,7 +123,7 @@ JOINTS = {
 def capabilities() -> Table:
     """Return the table of what elements, laws, bodies and terms can do.
 
-    A model can do what every one of its parts can: a rod in joints makes its steps one by one,
+    A model can do what every one of its parts can: a rod in joints makes each step from Python,
     because rods do.
 
     =================  ==========================================================================
@@ -134,7 +134,7 @@ def capabilities() -> Table:
                        from the file of ``problem.save``, on one rank with the same bits; "digits":
                        but for round-off
     ``steps in C``     generalized-alpha on one rank with a direct solver: "yes", many steps in one
-                       call; "one by one", iterations in C and steps in Python; "in Python", slower
+                       call; "iterations only", each step is called from Python; "in Python", slower
     ``multigrid``      ``options={"pc_type": "grids"}``
     ``audit``          ``problem.energies.drift`` is the error of the steps alone: it vanishes with
                        their square
@@ -154,7 +154,7 @@ def capabilities() -> Table:
     >>> table.heads[2:]
     ['several ranks', 'restart', 'steps in C', 'multigrid', 'audit', 'contact']
     >>> next(row[4:6] for row in table.rows if row[1] == "ancf_rod")
-    ('one by one', 'SymancfError: -pc_type')
+    ('iterations only', 'SymancfError: -pc_type')
     """
     table = Table("What goes with what", *(HEADS[each.name] for each in fields(CapabilityRow)))
     for row in rows():
@@ -187,7 +187,7 @@ def of_element(element: Element) -> CapabilityRow:
     return CapabilityRow(
         "element",
         element.name,
-        steps=ONE_BY_ONE if element.kinematics().penalties else YES,
+        steps=ITERATIONS if element.kinematics().penalties else YES,
         multigrid=YES if element.coordinates == 3 * element.vertices else NO_GRIDS,
         contact=_contact(element),
     )

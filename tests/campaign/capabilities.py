@@ -124,7 +124,7 @@ def steps(kind: str, name: str) -> tuple[str, Any]:
         if problem.native or calls:
             raise Wrong("steps in C on several ranks")
         return answer_of(kind, name, "steps in C"), []
-    return ("yes" if calls else "one by one") if problem.native else "in Python", []
+    return ("yes" if calls else "iterations only") if problem.native else "in Python", []
 
 
 def multigrid(kind: str, name: str) -> tuple[str, Any]:
