@@ -428,7 +428,7 @@ def turns(r: Array) -> Array:
     return angles
 
 
-class Course(NamedTuple):
+class Polygon(NamedTuple):
     """Distances L (n,) of a tendon's places, their directions u (n, 3), lengths of the cord."""
 
     L: Array
@@ -552,14 +552,14 @@ class TendonBinding:
             [0.0 if f is None else evaluate(what, f, configuration.time) for f in feeds]
         )
 
-    def shape(self, configuration: Configuration) -> Course:
+    def shape(self, configuration: Configuration) -> Polygon:
         """Return distances, directions and lengths of the cord (collective)."""
         d = np.diff(self.positions(configuration), axis=0)
         L = np.linalg.norm(d, axis=1)
         cord = self.lengths + np.diff(self.slid(configuration))
         cord[[0]] += self.feeds(configuration)[0]
         cord[[-1]] += self.feeds(configuration)[1]
-        return Course(L, d / L[:, None], cord)
+        return Polygon(L, d / L[:, None], cord)
 
     def tensions(self, configuration: Configuration) -> Array:
         """Return the tensions (segments,) (collective)."""

@@ -162,13 +162,13 @@ def cantilever() -> Iterator[Number]:
             yield Number(f"angle of the tip [rad], unit {1 / unit:g} m", turn, expected, 1e-3)
 
 
-def arch(given: dict[str, float], half: float, beside: float, T: float) -> float:
+def arch(section: dict[str, float], half: float, beside: float, T: float) -> float:
     """Return the angle of half of the rod between two eyelets, with stretch and shear."""
-    shear = 1 / given["GA2"] - 1 / given["EA"]
+    shear = 1 / section["GA2"] - 1 / section["EA"]
 
     def slope(s: float, y: Array) -> list[float]:
         turn = 1 + T * math.cos(y[0]) * shear
-        return [T * y[1] / given["EI2"], -math.sin(y[0]) * turn]
+        return [T * y[1] / section["EI2"], -math.sin(y[0]) * turn]
 
     def end(d: float) -> Array:
         solution = solve_ivp(slope, (0.0, half), [0.0, d], rtol=1e-10, atol=1e-14)
