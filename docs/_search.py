@@ -54,6 +54,8 @@ TERMS = {
     "cable-driven": "how-to/tendon-driven-arm",
     "pneumatic": "guide/pressure",
     "fibre-reinforced": "how-to/fibre-reinforced-actuator",
+    "braid": "guide/threads",
+    "McKibben": "how-to/mckibben-muscle",
     "magnetic actuation": "how-to/magnetic-beam",
     "soft gripper": "demos/index",
     "rigid body": "joints",

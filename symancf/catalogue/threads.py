@@ -127,7 +127,7 @@ class Thread(Potential):
         name: str | None = None,
         **parameters: Scalar,
     ) -> None:
-        along = getattr(solid, "along", None)
+        along = None if isinstance(solid, type) else getattr(solid, "along", None)
         place = along(path, clip=clip) if callable(along) else None
         if not isinstance(place, Along):
             raise ParameterError(
@@ -146,7 +146,10 @@ class Thread(Potential):
                 asked="EA",
                 possible=("EA", "law"),
             )
-        values, own = {**parameters}, law_of(function("Thread: law", law or elastic))
+        values, own = (
+            {**parameters},
+            law_of(function("Thread: law", elastic if law is None else law)),
+        )
         if EA is not None:
             values["EA"] = EA
         within = domains_of(own)

@@ -12,7 +12,7 @@ from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.resolved import JetRows, Resolved
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import block_starts, sorted_blocks, together
-from ..values.arguments import flag
+from ..values.arguments import LENGTHS, flag
 from .crossings import NEAR_FACE, ON_FACE, Cover, CurveParts, Cutter, cover, joined
 from .facets import gauss
 from .locate import cells_of, locate
@@ -116,6 +116,12 @@ class Cut:
         number, s = np.repeat(np.arange(count), 5), np.tile(np.linspace(0.0, 1.0, 5), count)
         with together(comm):
             X = self.curves.points(number, s)
+            if not (np.abs(X) <= LENGTHS[1]).all():
+                raise ParameterError(
+                    f"{self.who}: it leads farther than {LENGTHS[1]:g} away: lengths of models "
+                    "are at most that",
+                    asked="path",
+                )
         first: Array = comm.bcast(X)
         with together(comm):
             if X.shape != first.shape or (np.abs(X - first) > 1e-9 * self.body.extent).any():

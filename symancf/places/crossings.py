@@ -33,6 +33,7 @@ ON_FACE = 1e-9  # how far outside of a cell of side 1 a place is still in it
 NEAR_FACE = 1e-3  # where no cell has it: a boundary of straight sides is a little off a curve
 TURN = 0.25  # [rad] that a part turns at most
 DIGITS = 1e-8  # of the last step of Newton's method, which squares the error
+MOST_PARTS = 1e5  # of a curve; longer ones are halved where cells are
 DIVISIONS = 12  # how often a part is halved at most
 
 
@@ -76,8 +77,9 @@ def straight_parts(curves: Curves, size: float) -> tuple[Ints, Array]:
     t = (t / np.maximum(length, 1e-300)[:, None]).reshape(count, len(grid), 3)
     turned = np.linalg.norm(np.diff(t, axis=1), axis=2).sum(axis=1)
     needed = np.maximum(length.reshape(count, -1).mean(axis=1) / size, turned / TURN)
+    needed = np.clip(needed, 4.0, MOST_PARTS)
     for k, (curve, n) in enumerate(zip(curves.curves, needed.tolist(), strict=True)):
-        at = np.linspace(0.0, 1.0, 1 + max(4, int(np.ceil(n))))
+        at = np.linspace(0.0, 1.0, 1 + int(np.ceil(n)))
         at = np.union1d(at, curve.corners) if len(curve.corners) else at
         number.append(np.full(len(at) - 1, k))
         ends.append(np.stack([at[:-1], at[1:]], axis=1))
