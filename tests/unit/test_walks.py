@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (634, 107),
-    "first": (264, 60),
+    "whole": (641, 107),
+    "first": (272, 60),
     "second": (97, 35),
     "motion": (437, 74),
 }
-STATEMENTS = 49532
+STATEMENTS = 51113
 
 
 @cache
