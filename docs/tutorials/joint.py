@@ -70,7 +70,7 @@ sa.root_print(motion.energies)
 assert off < 1e-9
 assert worst < 0.02
 
-# %% The push of the cam and its torque over the time, beside the exact ones
+# %% The place of the slider, the force of the pin and the torque over time, beside the exact ones
 figure = sa.view.Diagram("cam.png", columns=2)
 with figure as (left, right):
     left.plot(t, 1e3 * history["x"], label="slider")
@@ -125,7 +125,7 @@ assert abs(path["tip"][-1, 0] + 2 * H) < 1e-4
 assert abs(abs(path["force"][-1]) / (3 * EI * 2 * H / LEAF**3) - 1) < 0.02
 sa.root_print(sa.check(spring))
 
-# %% A leaf spring on the cam, coloured by the displacement
+# %% The turned disc and the leaf spring that it bends, coloured by the displacement
 drawn = sa.sample(spring, leaf)
 picture = sa.view.render(
     [drawn, sa.sample(spring, wheel)],
