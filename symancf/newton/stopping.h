@@ -137,10 +137,8 @@ static void above_round_off(symancf_stopping *s)
 /* Whether all that parts lack is so far above the last estimate of round-off that it serves. */
 int symancf_stop_reuses_noise(const symancf_stopping *s)
 {
-  for (int32_t c = 0; c < s->classes; c++) {
-    const int known = s->noise[c] > 0.0; /* none at all tells nothing of another state */
-    if (s->shares[c] > s->rtol && !(known && s->norms[c] > s->reuse * s->noise[c])) return 0;
-  }
+  for (int32_t c = 0; c < s->classes; c++)
+    if (s->shares[c] > s->rtol && !(s->norms[c] > s->reuse * s->noise[c])) return 0;
   return 1;
 }
 

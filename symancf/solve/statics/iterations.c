@@ -154,8 +154,12 @@ static int estimate_noise(symancf_iterations *e)
 {
   symancf_stopping *b = e->stopping;
   const double scale = sqrt(sum_of_squares(e->value, e->entries) * (1.0 + sum_of_squares(e->x, e->rows)));
-  for (int32_t c = 0; c < b->classes; c++) b->noise[c] = e->relative_noise[c] * scale;
-  if (symancf_stop_reuses_noise(b)) return 1;
+  int known = 1; /* of what lacks something */
+  for (int32_t c = 0; c < b->classes; c++) {
+    b->noise[c] = e->relative_noise[c] * scale;
+    known &= b->noise[c] > 0.0 || !(b->shares[c] > b->rtol);
+  }
+  if (known && symancf_stop_reuses_noise(b)) return 1;
   if (e->noise()) return 0;
   for (int32_t c = 0; c < b->classes; c++) e->relative_noise[c] = b->noise[c] / scale;
   return 1;
