@@ -11,6 +11,7 @@ from .krylov import PartScaling
 from .newton import Equations, Solution, newton
 from .norms import ROUND_OFF, SAFE_SQUARES, TINY, RowNorms
 from .parts import ConnectedParts, connected_parts
+from .prediction import PREDICTION, StressPrediction
 from .stopping import ROUND_OFF_FACTOR, SLOW_RATIO, Stopping
 from .stress_predictor import PredictedStresses, holds_by_penalties
 
@@ -19,6 +20,7 @@ __all__ = [
     "CORRECTION_TOLERANCE",
     "FACTORS",
     "MAX_FORCING",
+    "PREDICTION",
     "ROUND_OFF",
     "ROUND_OFF_FACTOR",
     "SAFE_SQUARES",
@@ -40,6 +42,7 @@ __all__ = [
     "RowNorms",
     "Solution",
     "Stopping",
+    "StressPrediction",
     "VectorEquations",
     "connected_parts",
     "holds_by_penalties",

@@ -25,7 +25,7 @@ typedef struct {
   int32_t classes, parts;
   const int64_t *part; /* of a class; classes are sorted by it */
   double rtol, stol;   /* tolerances of shares and of steps */
-  double falling, slow, near, growth; /* see stopping.py */
+  double falling, slow, near, reuse, growth; /* see stopping.py */
   /* of this iteration, by class: norms, over their references, and of what round-off makes */
   double *norms, *shares, *noise;
   /* by part: length of the step; largest share, and before; that over round-off, and without it */
@@ -134,7 +134,15 @@ static void above_round_off(symancf_stopping *s)
   }
 }
 
-/* Likewise by `noise`, with which shares may have changed. */
+/* Whether all that parts lack is so far above the last estimate of round-off that it serves. */
+int symancf_stop_reuses_noise(const symancf_stopping *s)
+{
+  for (int32_t c = 0; c < s->classes; c++)
+    if (s->shares[c] > s->rtol && !(s->norms[c] > s->reuse * s->noise[c])) return 0;
+  return 1;
+}
+
+/* Judge by `noise`, with which shares may have changed. */
 int symancf_stop_at_round_off(symancf_stopping *s)
 {
   int all = 1, by_step = 0, grown = 0;

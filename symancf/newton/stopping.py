@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 #: times the estimate of round-off; residuals that fell no more were 0.1 to 1.3 of it
 ROUND_OFF_FACTOR = 8.0
 SLOW_RATIO = 0.5  # ratio of two residuals: with an old tangent more is no gain
+REUSE_RATIO = 1e6  # times the last estimate of round-off: residuals for which it serves again
 CALLBACK_NEEDED = 100  # what C answers where more is to be asked
 SCRATCH = "worst", "before", "above", "rest"  # by part
 
@@ -77,7 +78,7 @@ class Stopping(ABC):
         self.closed: Mask = np.zeros(parts, dtype=bool)
         self._close: Mask = np.zeros(parts, dtype=bool)
         data = self.data = STRUCTURE(classes=classes, parts=parts, falling=falling, growth=growth)
-        data.give(slow=SLOW_RATIO, near=ROUND_OFF_FACTOR, part=rows.part)
+        data.give(slow=SLOW_RATIO, near=ROUND_OFF_FACTOR, reuse=REUSE_RATIO, part=rows.part)
         data.give(norms=self._norms, shares=self._shares, noise=self.noise)
         data.give(
             first=self.first, moved=self._moved, shut=self._shut, trail=np.zeros((2, parts, 3))

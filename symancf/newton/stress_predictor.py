@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..assembly.assembler import Assembler
     from ..assembly.form import Form
     from ..assembly.group import Group
-    from ..assembly.structures import Terms
+    from ..runtime.jit import Communicator
 
 
 class Predictable(Protocol):
@@ -34,27 +34,16 @@ class Predictable(Protocol):
     state: Array
 
     @property
+    def comm(self) -> Communicator:
+        """Its ranks."""
+
+    @property
     def bodies(self) -> Sequence[object]:
         """Its bodies."""
 
     @property
     def forms(self) -> Sequence[Form]:
         """What its terms contribute."""
-
-
-class PredictedGroup(NamedTuple):
-    """Where C finds the stresses of forms that are evaluated together, and puts corrections.
-
-    Attributes
-    ----------
-    table, cell : (batches, rows, 8) what kernels tell, and what they read.
-    rows, columns : the places of the stresses there, and of their corrections.
-    """
-
-    table: Array
-    cell: Array
-    rows: Ints
-    columns: Ints
 
 
 #: Parts of a step by which the change of stresses along it is measured. Strains of slender bodies
@@ -191,19 +180,6 @@ class PredictedStresses(Aid):
             for group, stresses in ahead.items():
                 slopes[group] = (stresses - behind[group]) / (2.0 * part)
         return slopes
-
-    def telling(self) -> tuple[Terms, list[PredictedGroup]]:
-        """Return an assembler of C that tells stresses, and where; see `Assembler.telling`."""
-        assembler, numbers = self.system.assembler, list(self._columns)
-        terms, tables = assembler.telling("outputs", numbers)
-        made = []
-        for group in assembler.groups:
-            first = group.numbers[0]
-            if first in self._columns:
-                cell = group.lanes(first)[0]
-                columns, rows = self.places()[first]
-                made.append(PredictedGroup(tables[first], cell, rows, columns))
-        return terms, made
 
     def _stresses(self, state: Array, forms: Sequence[int] | None = None) -> dict[Group, Array]:
         places = self.places()

@@ -205,6 +205,16 @@ def test_residuals_that_grow_ten_thousand_times_are_given_up(share: float, grown
     assert iterations.called("at_round_off") == (-9 if grown else 0)
 
 
+@pytest.mark.parametrize(("residual", "reused"), [(5e5, False), (2e6, True)])
+def test_an_estimate_of_round_off_serves_again_far_above_it(residual: float, reused: bool) -> None:
+    """Up to a million times the last one there is to be a new one."""
+    iterations = Iterations(noise=1.0)
+    iterations.test._norms[:], iterations.test._shares[:] = residual, 1.0
+    assert iterations.called("reuses_noise") == reused
+    iterations.test._shares[:] = 0.0  # where nothing is lacking, none is needed
+    assert iterations.called("reuses_noise")
+
+
 @pytest.mark.parametrize(("moment", "iterations"), [(1.5e-17, 1), (1.5e-18, 0)])
 def test_moments_that_do_hardly_any_work_are_none(moment: float, iterations: int) -> None:
     """Beside the work of a force of 1 N that of 1e-10 of it, to the tolerance of 1e-8."""

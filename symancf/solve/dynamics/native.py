@@ -14,7 +14,13 @@ from mpi4py import MPI
 from ...arrays import pointer
 from ...assembly.assembler import CODE
 from ...assembly.revisions import REVISIONS, Verdict
-from ...newton import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT, PartBacktracking
+from ...newton import (
+    CORRECTION_TOLERANCE,
+    FACTORS,
+    PREDICTION,
+    SMALLEST_DISPLACEMENT,
+    PartBacktracking,
+)
 from ...newton.backtracking import (
     CORRECTION_RATIO,
     KINK_HALVINGS,
@@ -39,11 +45,10 @@ if TYPE_CHECKING:
     from ...assembly.assembler import Assembler
     from ...assembly.discrete import DiscreteSystem
     from ...errors import ConvergenceError
-    from ...newton import Aid, Constraints, Leftover, RowNorms
+    from ...newton import Aid, Constraints, Leftover, RowNorms, StressPrediction
     from ..preconditioner import Preconditioner
     from ..residual import LinearResidual
     from .motion import EquationsOfMotion
-    from .predicting import Predicting
 
     Take = Callable[[float, int], None]
     Estimates = tuple[Array, Array, int]
@@ -70,10 +75,8 @@ class StepRequest(IntEnum):
 
 _HERE = Path(__file__)
 STRUCTURES = declared(
-    *(
-        _HERE.with_name(f"{name}.h")
-        for name in ("contact", "prediction", "sections", "tangent", "steps")
-    ),
+    *(_HERE.with_name(f"{name}.h") for name in ("contact", "sections", "tangent", "steps")),
+    symancf_prediction=PREDICTION,
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
     symancf_reduce=Reduce,
@@ -140,7 +143,7 @@ class Iterations(Protocol):
     iterations: int
     linear_iterations: int
     step_of_tangent: float
-    predicted: Predicting | None
+    predicted: StressPrediction | None
     error: BaseException | None
 
     @property

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from ...newton import (
     Leftover,
     PartBacktracking,
     PredictedStresses,
+    StressPrediction,
     VectorEquations,
     holds_by_penalties,
 )
@@ -30,8 +32,7 @@ from ..solver import is_symmetric, solver_name
 from ..takeover import Takeover
 from .balance import Balance
 from .explanation import explained
-from .native import STRUCTURES, Native
-from .predicting import Predicting
+from .native import Native
 from .undetermined import undetermined
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Newton(VectorEquations):
         self.takeover: Takeover | None = None
         self.kinked = any(form.kinked for form in self.system.forms)
         self.chooses = bool(self.kinked and numbering.size and "nearest" in uses)
-        self.predicted: Predicting | None = None
+        self.predicted: StressPrediction | None = None
         self.size = 1.0
         self.outside: Array | None = None
         self.ended = self.iterations = 0
@@ -140,12 +141,13 @@ class Newton(VectorEquations):
     def _make_aids(self) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
         aids: list[Aid] = []
-        self.predicted, self.native.problem.predicts = None, False
+        self.predicted, self.native.work.prediction = None, None
         if self._folds is not None and "predicted" in self.uses:
             predicted = PredictedStresses(self.system, penalties=True)
             if predicted.some:
-                self.predicted = Predicting(self.system, predicted, self.native, STRUCTURES)
+                self.predicted = StressPrediction(predicted)
         if self.predicted is not None:
+            self.native.work.prediction = ctypes.pointer(self.predicted.data)
             aids.append(self.predicted)
         if self.kinked and "backtracking" in self.uses:
             evaluate, fresh = loosely(self.evaluate), loosely(self._is_fresh)
@@ -384,7 +386,8 @@ class Newton(VectorEquations):
         self.vectors.to_global(self.motion.state, self.x)
         self.native.prepare()
         self.native.call("tangent_begin")
-        self.native.call("begin_prediction")
+        if self.predicted is not None:
+            self.predicted.begin()
         try:
             solution = self.find()
         except PETSc.Error as error:
@@ -398,7 +401,8 @@ class Newton(VectorEquations):
             self.native.call("follow")
             self.native.call("accept", self.iterations)
             share_error(self.comm, self.error)
-            self.native.call("accept_prediction")
+            if self.predicted is not None:
+                self.predicted.accept(self.motion.state)
         return reason
 
     def unsolved(self, error: PETSc.Error) -> ConvergenceError:

@@ -292,14 +292,6 @@ static void measure_step(const symancf_problem *p)
   }
 }
 
-/* Whether all that parts lack is so far above the last estimate of round-off that it serves. */
-static int far_above(const symancf_stopping *b)
-{
-  for (int32_t c = 0; c < b->classes; c++)
-    if (b->shares[c] > b->rtol && !(b->norms[c] > ABOVE * ABOVE * b->noise[c])) return 0;
-  return 1;
-}
-
 /* Judge an iteration as `Stopping.decide` does, without Python where that needs no estimate. */
 static int decide(const symancf_problem *p, symancf_state *s, int iteration)
 {
@@ -307,7 +299,7 @@ static int decide(const symancf_problem *p, symancf_state *s, int iteration)
   measure_step(p);
   int reason = symancf_stop_far(b, s->tangent.made_now);
   if (reason != UNDECIDED) return reason;
-  if (!s->estimated || !far_above(b)) return p->ask(JUDGE, iteration);
+  if (!s->estimated || !symancf_stop_reuses_noise(b)) return p->ask(JUDGE, iteration);
   reason = symancf_stop_at_round_off(b);
   return reason > 0 && !p->ask(SETTLED, iteration) ? GO_ON : reason;
 }
@@ -411,8 +403,6 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
   return why >= 0;
 }
 
-#include "prediction.c"
-
 #include "tangent.c"
 
 #include "contact.c"
@@ -434,7 +424,7 @@ static int iterate(const symancf_problem *p, symancf_state *s)
     const int reason = symancf_test(p, s, iteration);
     if (reason) return reason;
     if (iteration == p->most) return TOO_MANY;
-    const int wanted = symancf_tangent_wanted(p, s, iteration) || p->predicts;
+    const int wanted = symancf_tangent_wanted(p, s, iteration) || w->prediction;
     if (wanted && renew(p, s, iteration)) return NO_SOLUTION;
     const int solved = known && s->tangent.renewals == w->kinks->renewals;
     if (!solved && !solve_linear(p, s)) return NO_SOLUTION;
@@ -451,13 +441,13 @@ int symancf_newton(const symancf_problem *p, symancf_state *s)
   s->iterations = s->linear_iterations = s->looked = s->error = 0;
   p->work->kinks->trailing = 0;
   symancf_tangent_begin(p, s);
-  symancf_begin_prediction(p, s);
+  symancf_begin_prediction(p->work->prediction);
   to_rows(p, s->state, p->work->x);
   const int reason = iterate(p, s);
   p->work->kinks->chosen = -1;
   if (reason <= 0) return reason;
   symancf_accept(p, s, s->iterations);
-  symancf_accept_prediction(p, s);
+  symancf_accept_prediction(p->work->prediction, s->state);
   return reason;
 }
 
@@ -584,7 +574,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
       s->time = begun;
       s->begun = last;
       copy_motion(p, s, p->work->begin_state, 1);
-      if (s->declined) symancf_accept_prediction(p, s);
+      if (s->declined) symancf_accept_prediction(p->work->prediction, s->state);
       return s->declined || s->cut ? 1 : reason;
     }
     symancf_conclude(p, s);

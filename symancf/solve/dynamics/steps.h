@@ -6,9 +6,9 @@
 #ifndef SYMANCF_STEPS_H
 #define SYMANCF_STEPS_H
 
+#include "../../newton/prediction.h"
 #include "../../newton/stopping.h"
 #include "contact.h"
-#include "prediction.h"
 #include "sections.h"
 #include "tangent.h"
 
@@ -25,7 +25,7 @@ typedef struct {
   symancf_stopping *stopping;
   symancf_kinks *kinks;
   symancf_tangent_values *tangent;
-  symancf_prediction *prediction;
+  symancf_prediction *prediction; /* each iteration makes a tangent, with these stresses; or NULL */
   symancf_sections *sections;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
@@ -59,7 +59,6 @@ typedef struct {
   /* how long a tangent lasts, see newton.py */
   int32_t proof, steps, patience;
   double slow;
-  int32_t predicts; /* each iteration makes a tangent, with predicted stresses */
   /* rigid bodies: beyond `turn_limit` [rad] a step, Python takes rates to constraints, spin.py */
   int32_t bodies;
   const int64_t *body_rows; /* [bodies][12] */

@@ -52,8 +52,8 @@ static int renew_corrected(const symancf_problem *p, symancf_state *s, int itera
 /* Make the tangent anew; return 0, or 1 where Python, which is asked otherwise, has failed. */
 static int renew(const symancf_problem *p, symancf_state *s, int iteration)
 {
-  const int corrected = symancf_correct_stresses(p, s);
+  const int corrected = symancf_correct_stresses(p->work->prediction, s->state);
   const int failed = renew_corrected(p, s, iteration);
-  if (corrected) symancf_correct_nothing(p, s);
+  if (corrected) symancf_correct_nothing(p->work->prediction);
   return failed;
 }

@@ -7,10 +7,8 @@
 #include "iterations.h"
 
 enum { UNABLE = -100 };
-#define LANES 8
 #define LONGEST 1e8    /* step, and */
 #define STEEPEST 2e10  /* growth of the residual's square, that PETSc's line search leaves whole */
-#define UNSURE 1e3     /* times what round-off was at another state: more of it is not expected */
 
 static double sum_of_squares(const double *a, int32_t n)
 {
@@ -62,87 +60,6 @@ static int residual(symancf_iterations *e)
   return isfinite(e->residual_norm);
 }
 
-/* Write the stresses at a state to one of the tables of each kind. */
-static void tell(const symancf_iterations *e, const double *state, int ahead)
-{
-  e->evaluate(e->telling, e->outputs, state, NULL, NULL, NULL);
-  for (int32_t k = 0; k < e->predictions; k++) {
-    const symancf_predicted *p = e->prediction + k;
-    double *to = ahead ? p->ahead : p->here;
-    for (int32_t b = 0; b < p->batches; b++)
-      for (int32_t i = 0; i < p->count; i++, to += LANES)
-        memcpy(to, p->table + ((int64_t)b * p->table_rows + p->row[i]) * LANES, LANES * sizeof(double));
-  }
-}
-
-/* Let kernels see the last corrections, or none. */
-static void put(const symancf_iterations *e, int some)
-{
-  for (int32_t k = 0; k < e->predictions; k++) {
-    const symancf_predicted *p = e->prediction + k;
-    const double *from = p->last;
-    for (int32_t b = 0; b < p->batches; b++)
-      for (int32_t i = 0; i < p->count; i++, from += LANES) {
-        double *to = p->cell + ((int64_t)b * p->cell_rows + p->column[i]) * LANES;
-        for (int l = 0; l < LANES; l++) to[l] = some ? from[l] : 0.0;
-      }
-  }
-}
-
-/*
- * Find the corrections for the tangent at the state, see stress_predictor.py, and let kernels see
- * them.  `first`: with the step from `begun`.
- */
-static void predict(symancf_iterations *e, int first, double part)
-{
-  const size_t bytes = (size_t)e->coordinates * sizeof(double);
-  double *other = e->there;
-  const double *before = e->here;
-  if (first) before = memcpy(e->here, e->begun, bytes);
-  const int moved = memcmp(before, e->state, bytes) != 0;
-  for (int32_t k = 0; k < e->predictions; k++) {
-    symancf_predicted *p = e->prediction + k;
-    const size_t all = (size_t)p->batches * (size_t)p->count * LANES * sizeof(double);
-    if (first) memset(p->last, 0, all);
-    double *swapped = p->there;
-    p->there = p->here, p->here = swapped;
-  }
-  if (first && moved) {
-    tell(e, before, 0);
-    for (int32_t k = 0; k < e->predictions; k++) {
-      symancf_predicted *p = e->prediction + k;
-      double *swapped = p->there;
-      p->there = p->here, p->here = swapped;
-    }
-  }
-  if (moved) {
-    double *trial = e->trial;
-    put(e, 1); /* where unknowns of cells follow them, as in that tangent */
-    for (int side = 0; side < 2; side++) {
-      const double h = side ? -part : part;
-      for (int32_t i = 0; i < e->coordinates; i++) trial[i] = before[i] + h * (e->state[i] - before[i]);
-      tell(e, trial, side == 0);
-    }
-    put(e, 0);
-    for (int32_t k = 0; k < e->predictions; k++) {
-      symancf_predicted *p = e->prediction + k;
-      for (int32_t i = 0; i < p->batches * p->count * LANES; i++)
-        p->ahead[i] = (p->ahead[i] - p->here[i]) / (2.0 * part);
-    }
-  }
-  tell(e, e->state, 0);
-  for (int32_t k = 0; k < e->predictions; k++) {
-    symancf_predicted *p = e->prediction + k;
-    for (int32_t i = 0; i < p->batches * p->count * LANES; i++) {
-      const double change = moved ? p->there[i] + p->ahead[i] - p->here[i] : 0.0;
-      p->last[i] = isfinite(change) ? change : 0.0;
-    }
-  }
-  memcpy(other, e->state, bytes);
-  e->there = e->here, e->here = other;
-  put(e, 1);
-}
-
 /* Make the tangent at the state, with the stresses there, and its factors. */
 int symancf_linearize(symancf_iterations *e)
 {
@@ -156,11 +73,11 @@ int symancf_linearize(symancf_iterations *e)
 }
 
 /* Likewise with stresses that are predicted. */
-static int linearize(symancf_iterations *e, int first, double part)
+static int linearize(symancf_iterations *e)
 {
-  if (e->predictions) predict(e, first, part);
+  const int corrected = symancf_correct_stresses(e->prediction, e->state);
   const int made = symancf_linearize(e);
-  if (e->predictions) put(e, 0);
+  if (corrected) symancf_correct_nothing(e->prediction);
   return made;
 }
 
@@ -237,13 +154,12 @@ static int estimate_noise(symancf_iterations *e)
 {
   symancf_stopping *b = e->stopping;
   const double scale = sqrt(sum_of_squares(e->value, e->entries) * (1.0 + sum_of_squares(e->x, e->rows)));
-  int far = 1;
+  int known = 1; /* of what lacks something */
   for (int32_t c = 0; c < b->classes; c++) {
     b->noise[c] = e->relative_noise[c] * scale;
-    far &= !(b->shares[c] > b->rtol)
-           || (b->noise[c] > 0.0 && b->norms[c] > UNSURE * ABOVE * b->noise[c]);
+    known &= b->noise[c] > 0.0 || !(b->shares[c] > b->rtol);
   }
-  if (far) return 1;
+  if (known && symancf_stop_reuses_noise(b)) return 1;
   if (e->noise()) return 0;
   for (int32_t c = 0; c < b->classes; c++) e->relative_noise[c] = b->noise[c] / scale;
   return 1;
@@ -288,12 +204,10 @@ static int test(symancf_iterations *e, int iteration)
 
 /* ---- Newton's method ------------------------------------------------------------------------- */
 
-/*
- * Solve from the present state, in which the unknowns are, with parts of steps for differences of
- * stresses; return PETSc's reason, or UNABLE.
- */
-int symancf_iterate(symancf_iterations *e, double part)
+/* Solve from the present state, in which the unknowns are; return PETSc's reason, or UNABLE. */
+int symancf_iterate(symancf_iterations *e)
 {
+  symancf_begin_prediction(e->prediction);
   to_rows(e, e->state, e->x);
   if (!residual(e)) return UNABLE;
   for (int iteration = 0;; iteration++) {
@@ -301,7 +215,7 @@ int symancf_iterate(symancf_iterations *e, double part)
     const int reason = test(e, iteration);
     e->iterations = iteration;
     if (reason) return reason;
-    if (iteration == e->most || !linearize(e, !iteration, part)) return UNABLE;
+    if (iteration == e->most || !linearize(e)) return UNABLE;
     if (!e->factor_solve(e->factor, e->F, e->step)) return UNABLE;
     const double length = sum_of_squares(e->step, e->rows);
     if (!(length > 0.0 && length < LONGEST * LONGEST)) return UNABLE;

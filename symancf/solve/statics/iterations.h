@@ -3,28 +3,19 @@
 #ifndef SYMANCF_ITERATIONS_H
 #define SYMANCF_ITERATIONS_H
 
+#include "../../newton/prediction.h"
 #include "../../newton/stopping.h"
 
 typedef int64_t (*symancf_evaluate)(const void *assembler, int what, const double *x, const double *v,
                                     double *f, double *energies);
 typedef int (*symancf_ask)(void);
 
-/* Stresses that are predicted, of forms that are evaluated together: values are [batches][count][8]. */
-typedef struct {
-  int32_t batches, count, table_rows, cell_rows;
-  const int64_t *row, *column; /* of each stress: where kernels tell it, where they read its correction */
-  const double *table;         /* [batches][table_rows][8] */
-  double *cell;                /* [batches][cell_rows][8] */
-  double *here, *there, *last, *ahead;
-} symancf_predicted;
-
 typedef struct {
   symancf_stopping *stopping;
-  int32_t predictions;
-  symancf_predicted *prediction;
-  const void *assembler, *telling; /* of all forms; of those whose stresses are predicted */
+  symancf_prediction *prediction; /* NULL: none */
+  const void *assembler;
   symancf_evaluate evaluate;
-  int32_t residual, tangent, outputs; /* modes */
+  int32_t residual, tangent;          /* modes */
   symancf_ask noise;                  /* writes `noise` of `stopping`; 0: done */
   int32_t coordinates, rows, prescribed_count, supports, entries, substitutes;
   const int64_t *coordinate, *prescribed, *row_class, *row_part; /* of rows; rows of fixed coordinates */
@@ -43,8 +34,7 @@ typedef struct {
   double rest, safe[2], small, least_motion;
   /* round-off when it was estimated last, over the size of tangent times state; 0: never */
   double *relative_noise;
-  /* local vectors: the state, where the step began, at the last tangent, before; workspace */
-  double *state, *begun, *here, *there, *trial, *f, *scratch;
+  double *state, *f, *scratch; /* local vectors: the state, forces, workspace */
   double *x, *F, *step, *old; /* of rows */
   double *norm;               /* workspace by class */
   int32_t iterations;

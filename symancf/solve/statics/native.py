@@ -12,13 +12,14 @@ import numpy as np
 from ...assembly.assembler import CODE
 from ...newton import (
     CORRECTION_TOLERANCE,
+    PREDICTION,
     SAFE_SQUARES,
     SMALLEST_DISPLACEMENT,
     PredictedStresses,
     Solution,
+    StressPrediction,
 )
 from ...newton.stopping import STRUCTURE
-from ...newton.stress_predictor import PART
 from ...runtime import jit
 from ...runtime.log import EVENTS
 from ...runtime.petsc import loosely
@@ -38,8 +39,12 @@ SEARCHES = "bt", "basic"
 Ask = ctypes.CFUNCTYPE(ctypes.c_int)
 
 _HERE = Path(__file__)
-_STRUCTURES = declared(_HERE.with_name("iterations.h"), symancf_stopping=STRUCTURE, symancf_ask=Ask)
-_PREDICTED = _STRUCTURES["symancf_predicted"]
+_STRUCTURES = declared(
+    _HERE.with_name("iterations.h"),
+    symancf_prediction=PREDICTION,
+    symancf_stopping=STRUCTURE,
+    symancf_ask=Ask,
+)
 
 
 class NativeIterations:
@@ -61,10 +66,9 @@ class NativeIterations:
         fixed: FixedSolver,
         predicted: PredictedStresses | None,
     ) -> None:
-        self._equations, self._fixed, self._predicted = equations, fixed, predicted
+        self._equations, self._fixed = equations, fixed
         system, test = equations.system, equations.convergence
         self._library = jit.load_runtime(_HERE.with_name("iterations.c"), comm=system.comm)
-        self._library.symancf_iterate.argtypes = [ctypes.c_void_p, ctypes.c_double]
         rows, numbering, n = test.rows, system.numbering, len(system.state)
         leftover, count = test.leftover, max(1, test.rows.count)
         assert leftover is not None
@@ -74,7 +78,7 @@ class NativeIterations:
         data.give(
             stopping=ctypes.pointer(test.data),
             evaluate=system.assembler.evaluate,
-            **{mode: CODE[mode] for mode in ("residual", "tangent", "outputs")},
+            **{mode: CODE[mode] for mode in ("residual", "tangent")},
             noise=self._noise,
             coordinates=n,
             rows=numbering.rows,
@@ -105,11 +109,14 @@ class NativeIterations:
             step=equations.step.getArray(readonly=True),
             old=np.zeros(numbering.rows),
             norm=np.zeros(max(count, rows.parts)),
-            **{name: np.zeros(n) for name in ("begun", "here", "there", "trial", "scratch")},
+            scratch=np.zeros(n),
         )
+        self._prediction = None
+        if predicted is not None and predicted.some:
+            self._prediction = StressPrediction(predicted)
+            data.prediction = ctypes.pointer(self._prediction.data)
         data.safe[:] = SAFE_SQUARES
         self._state = system.state
-        self._begun: Array = vars(data)["_arrays"]["begun"]
         self._limits: Array = vars(data)["_arrays"]["accepted"]
         self._place = ctypes.byref(data)
         self._made_for: tuple[object, object] = None, None
@@ -144,31 +151,8 @@ class NativeIterations:
             factor_renew=renew,
             factor_solve=solve,
         )
-        if self._predicted is not None:
-            self._telling, groups = self._predicted.telling()
-            self._kinds = [_PREDICTED() for _ in groups]
-            for kind, group in zip(self._kinds, groups, strict=True):
-                batches, count = len(group.table), len(group.rows)
-                kind.give(
-                    batches=batches,
-                    count=count,
-                    table_rows=group.table.shape[1],
-                    cell_rows=group.cell.shape[1],
-                    row=group.rows,
-                    column=group.columns,
-                    table=group.table,
-                    cell=group.cell,
-                    **{
-                        name: np.zeros((batches, count, 8))
-                        for name in ("here", "there", "last", "ahead")
-                    },
-                )
-            self._records = (_PREDICTED * max(1, len(groups)))(*self._kinds)
-            self._data.give(
-                predictions=len(groups),
-                prediction=ctypes.cast(self._records, ctypes.POINTER(_PREDICTED)),
-                telling=ctypes.addressof(self._telling),
-            )
+        if self._prediction is not None:
+            self._prediction.prepare()
         self._made_for = factor, self._equations.system.assembler.groups
 
     def find(self, before: Array | None) -> Solution | None:
@@ -191,9 +175,10 @@ class NativeIterations:
             self._limits[:] = test.accepted
         data.assembler = system.assembler.structure
         start = system.state.copy()
-        self._begun[:] = before
+        if self._prediction is not None:
+            self._prediction.accept(before)
         with EVENTS["steps"]:
-            reason = int(self._library.symancf_iterate(self._place, PART))
+            reason = int(self._library.symancf_iterate(self._place))
         solved = reason > 0
         self._fixed.changed(factored=solved and data.iterations > 0)
         for vector in (equations.x, equations.F, equations.step):
