@@ -20,7 +20,7 @@ from ..errors import ConstraintError, ParameterError
 from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
 from ..places.on_body import Nodes
-from ..places.passing import Along, Eyelets
+from ..places.passing import CordUnknowns, Eyelets
 from ..places.sliding import SLIDE
 from ..runtime.collective import together
 from ..runtime.copies import OneProcess
@@ -270,8 +270,8 @@ class Tendon(OneProcess, Displayable):
         moves = [w.force is not None or w.motor is not None for w in self._winches]
         passing = np.array([moves[0], *[True] * (n - 2), moves[1]])
         self._number = np.where(passing, np.cumsum(passing) - 1, -1)
-        self._passed = Along(int(passing.sum()), SLIDE) if passing.any() else None
-        self._tensions = Along(n - 1, TENSION)
+        self._passed = CordUnknowns(int(passing.sum()), SLIDE) if passing.any() else None
+        self._tensions = CordUnknowns(n - 1, TENSION)
         of = self._entry_of
         self._groups = [self._eyelets(np.flatnonzero(of == k)) for k in np.unique(of)]
         EA = STIFF if self.inextensible else self.EA
@@ -428,7 +428,7 @@ def turns(r: Array) -> Array:
     return angles
 
 
-class Polygon(NamedTuple):
+class CordShape(NamedTuple):
     """Distances L (n,) of a tendon's places, their directions u (n, 3), lengths of the cord."""
 
     L: Array
@@ -552,14 +552,14 @@ class TendonBinding:
             [0.0 if f is None else evaluate(what, f, configuration.time) for f in feeds]
         )
 
-    def shape(self, configuration: Configuration) -> Polygon:
+    def shape(self, configuration: Configuration) -> CordShape:
         """Return distances, directions and lengths of the cord (collective)."""
         d = np.diff(self.positions(configuration), axis=0)
         L = np.linalg.norm(d, axis=1)
         cord = self.lengths + np.diff(self.slid(configuration))
         cord[[0]] += self.feeds(configuration)[0]
         cord[[-1]] += self.feeds(configuration)[1]
-        return Polygon(L, d / L[:, None], cord)
+        return CordShape(L, d / L[:, None], cord)
 
     def tensions(self, configuration: Configuration) -> Array:
         """Return the tensions (segments,) (collective)."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BESIDE = "axis1", "axis2"  # of an offset
 
 
-class Along(End):
+class CordUnknowns(End):
     """Unknowns along a cord: what has passed each of `count` places, or tensions beyond them.
 
     Attributes
@@ -74,9 +74,9 @@ class Eyelets(End):
         place: End,
         at: Integers,
         offset: tuple[float, float] = (0.0, 0.0),
-        passed: Along | None = None,
+        passed: CordUnknowns | None = None,
         numbers: Integers | None = None,
-        tensions: Along | None = None,
+        tensions: CordUnknowns | None = None,
         beyond: Integers | None = None,
     ) -> None:
         self.place, self.at, self.offset = place, np.asarray(at, dtype=np.int64), offset

@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (97, 35),
     "motion": (437, 74),
 }
-STATEMENTS = 51113
+STATEMENTS = 51098
 
 
 @cache
