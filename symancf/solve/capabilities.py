@@ -89,7 +89,7 @@ TERMS = (
     CapabilityRow("term", "rotating_frame"),
     CapabilityRow("term", "length"),
     CapabilityRow("term", "Thread"),
-    CapabilityRow("term", "Tendon", steps=ONE_BY_ONE, multigrid=NO_GRIDS),
+    CapabilityRow("term", "Tendon", steps=ITERATIONS, multigrid=NO_GRIDS),
     CapabilityRow("term", "Constraint"),
     CapabilityRow("term", "Constraint, function of time", steps=ITERATIONS),
     CapabilityRow("term", "Constraint, place that slides", steps=IN_PYTHON, multigrid=NO_GRIDS),

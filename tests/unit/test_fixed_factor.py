@@ -75,7 +75,7 @@ def test_saddle_points_are_solved(bodies: int, own: int, shared: int, symmetric:
 
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_what_has_no_diagonal_follows_its_constraints(symmetric: bool) -> None:
-    """The tensions T of a cord over bodies, and what slides between them, of which K has nothing."""
+    """Tensions of a cord over bodies, and what slides between them, without stiffness."""
     rng, bodies = np.random.default_rng(5), 8
     (H, _), lengths = saddle(rng, bodies, 0, 0), np.diag(rng.uniform(0.5, 2.0, bodies))
     G = np.kron(np.eye(bodies) + np.eye(bodies, k=1), rng.normal(size=(1, 6)))
