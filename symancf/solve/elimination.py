@@ -40,22 +40,28 @@ class Blocks:
     ----------
     start, column : the pattern, row by row, columns ascending.
     constrains : rows that are constraints, which have blocks of their own.
+    follows : rows that come after the constraints, likewise; None: there are none.
 
     Attributes
     ----------
     rows : of each block.
     adjacent : set of the other blocks in the equations of each, and in whose equations it is.
-    constraints : set of those blocks.
+    constraints, followers : sets of those blocks.
     """
 
-    def __init__(self, start: Ints32, column: Ints32, constrains: Mask) -> None:
+    def __init__(
+        self, start: Ints32, column: Ints32, constrains: Mask, follows: Mask | None = None
+    ) -> None:
         self._start, self._column = start, column
-        found: dict[tuple[bytes, bool], list[int]] = {}
-        ends = start.tolist()
-        for row, kind in enumerate(constrains.tolist()):
+        found: dict[tuple[bytes, int], list[int]] = {}
+        ends, kinds = start.tolist(), constrains.astype(int)
+        if follows is not None:
+            kinds[follows] = 2
+        for row, kind in enumerate(kinds.tolist()):
             found.setdefault((column[ends[row] : ends[row + 1]].tobytes(), kind), []).append(row)
         self.rows: list[Ints] = [np.array(rows) for rows in found.values()]
-        self.constraints = as_set(k for k, (_, kind) in enumerate(found) if kind)
+        self.constraints = as_set(k for k, (_, kind) in enumerate(found) if kind == 1)
+        self.followers = as_set(k for k, (_, kind) in enumerate(found) if kind == 2)
         self.adjacent = self._find_adjacent()
 
     def _find_adjacent(self) -> list[int]:
@@ -98,7 +104,7 @@ class Front(NamedTuple):
     parent: int
 
 
-def elimination_order(adjacent: Sequence[int], waits: int) -> list[Front]:
+def elimination_order(adjacent: Sequence[int], waits: int, follow: int = 0) -> list[Front]:
     """Return fronts in an order of minimum degree, children before parents.
 
     (A. George, J. W. H. Liu, SIAM Review 31 (1989) 1-19.)
@@ -107,9 +113,16 @@ def elimination_order(adjacent: Sequence[int], waits: int) -> list[Front]:
     ----------
     adjacent : set of the others in the equations of each block.
     waits : those that come after all others in their equations: multipliers.
+    follow : those that come after these instead, as their own diagonal is zero.
     """
     later = list(adjacent)
-    missing = [(a & ~waits).bit_count() if waits >> k & 1 else 0 for k, a in enumerate(adjacent)]
+
+    def before(k: int) -> int:
+        if follow >> k & 1:
+            return waits
+        return ~(waits | follow) if waits >> k & 1 else 0
+
+    missing = [(a & before(k)).bit_count() for k, a in enumerate(adjacent)]
     heap = [(a.bit_count(), k) for k, a in enumerate(later) if not missing[k]]
     heapify(heap)
     number: dict[int, int] = {}  # by block: when it is eliminated
@@ -119,9 +132,8 @@ def elimination_order(adjacent: Sequence[int], waits: int) -> list[Front]:
             continue
         number[k] = len(number)
         this = 1 << k
-        if not waits & this:
-            for j in members(adjacent[k] & waits):
-                missing[j] -= 1
+        for j in members(adjacent[k] & (waits | follow)):
+            missing[j] -= before(j) >> k & 1
         for j in members(later[k]):
             later[j] = (later[j] | later[k]) & ~this & ~(1 << j)
             if not missing[j]:

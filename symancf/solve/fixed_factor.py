@@ -40,6 +40,7 @@ class FixedFactor:
     ----------
     start, column, value : the matrix, row by row; `renew` takes the values of then.
     constrains : which rows are constraints, with a zero diagonal.
+    follows : which other rows have a zero diagonal until constraints are eliminated; None: none.
     symmetric : whether the matrix is; only its upper triangle counts then.
 
     Attributes
@@ -61,7 +62,13 @@ class FixedFactor:
     """
 
     def __init__(
-        self, start: Ints32, column: Ints32, value: Array, constrains: Mask, symmetric: bool
+        self,
+        start: Ints32,
+        column: Ints32,
+        value: Array,
+        constrains: Mask,
+        symmetric: bool,
+        follows: Mask | None = None,
     ) -> None:
         self._library = jit.load_runtime(_HERE.with_name("factor.c"))
         self._start, self._value, self._symmetric = start, value, symmetric
@@ -69,7 +76,7 @@ class FixedFactor:
         self._place = ctypes.byref(self.data)
         self.data.negative = -1
         self.operations = 0.0
-        self._blocks = Blocks(start, column, constrains)
+        self._blocks = Blocks(start, column, constrains, follows)
         self.suits = len(self._blocks.rows) <= MOST_BLOCKS and self._analyse()
         if self.suits:
             self.data.give(start=start, column=column, value=value, constrains=constrains)
@@ -137,10 +144,13 @@ class FixedFactor:
         adjacent, position = self._blocks.adjacent, {k: i for i, k in enumerate(blocks)}
         all_of_them = as_set(blocks)
         graph = [as_set(position[j] for j in members(adjacent[k] & all_of_them)) for k in blocks]
-        waits = as_set(position[k] for k in members(self._blocks.constraints & all_of_them))
+        waits, follow = (
+            as_set(position[k] for k in members(some & all_of_them))
+            for some in (self._blocks.constraints, self._blocks.followers)
+        )
         return [
             Front([blocks[i] for i in front.pivots], [blocks[i] for i in front.later], front.parent)
-            for front in elimination_order(graph, waits)
+            for front in elimination_order(graph, waits, follow)
         ]
 
     def _give_blocks(self, sequence: list[int], own: list[list[int]]) -> None:

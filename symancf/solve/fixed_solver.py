@@ -95,9 +95,12 @@ class FixedSolver:
 
     def _analysed(self) -> FixedFactor:
         matrix, numbering = self._matrix, self._matrix.numbering
-        waits = numbering.those("multiplier", "algebraic", "tie")[numbering.coordinate_of_row]
+        waits, follows = (
+            numbering.those(*kinds)[numbering.coordinate_of_row]
+            for kinds in (("multiplier", "algebraic", "tie"), ("sliding",))
+        )
         start, column = matrix.diagonal_start, matrix.columns[0][: matrix.nonzeros]
-        return FixedFactor(start, column, matrix.diagonal, waits, self._symmetric)
+        return FixedFactor(start, column, matrix.diagonal, waits, self._symmetric, follows)
 
     def _fall_back(self) -> PETSc.PC:
         """Return PETSc's factors of the present entries."""

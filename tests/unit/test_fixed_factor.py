@@ -18,11 +18,13 @@ from tests.unit.test_native import spinning, turned
 Given = tuple[Any, Mask]
 
 
-def factor_of(A: Any, constrains: Mask, symmetric: bool = True) -> FixedFactor:
+def factor_of(
+    A: Any, constrains: Mask, symmetric: bool = True, follows: Mask | None = None
+) -> FixedFactor:
     A = sp.csr_matrix(A)
     A.sort_indices()
     start, column = A.indptr.astype(np.int32), A.indices.astype(np.int32)
-    return FixedFactor(start, column, A.data, constrains, symmetric)
+    return FixedFactor(start, column, A.data, constrains, symmetric, follows)
 
 
 def saddle(rng: np.random.Generator, bodies: int, own: int, shared: int) -> Given:
@@ -69,6 +71,29 @@ def test_saddle_points_are_solved(bodies: int, own: int, shared: int, symmetric:
         assert factor.suits
         assert factor.renew()
         assert largest_error(factor, A, rng.normal(size=len(constrains))) < 1e-9
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_what_has_no_diagonal_follows_its_constraints(symmetric: bool) -> None:
+    """Tensions of a cord over bodies, and what slides between them, without stiffness."""
+    rng, bodies = np.random.default_rng(5), 8
+    (H, _), lengths = saddle(rng, bodies, 0, 0), np.diag(rng.uniform(0.5, 2.0, bodies))
+    G = np.kron(np.eye(bodies) + np.eye(bodies, k=1), rng.normal(size=(1, 6)))
+    slide = np.eye(bodies)[:, 1:] - np.eye(bodies)[:, :-1]
+    parts = [[H, G.T, None], [G, -1e-3 * lengths, slide], [None, slide.T, None]]
+    A = sp.csr_matrix(sp.bmat(parts))
+    if not symmetric:
+        A.data *= 1.0 + 0.1 * rng.normal(size=A.nnz)
+    n = 6 * bodies
+    kind = np.repeat([0, 1, 2], [n, bodies, bodies - 1])
+    order = rng.permutation(len(kind))
+    A, kind = sp.csr_matrix(A[order][:, order]), kind[order]
+    factor = factor_of(A, kind == 1, symmetric, kind == 2)
+    assert factor.renew()
+    assert largest_error(factor, A, rng.normal(size=len(kind))) < 1e-9
+    if symmetric:
+        assert factor.negative == bodies
+    assert not factor_of(A, kind == 1, symmetric).renew()
 
 
 def test_other_values_are_factored_in_the_same_memory() -> None:

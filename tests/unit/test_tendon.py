@@ -156,6 +156,23 @@ def test_moves_and_goes_on():
     np.testing.assert_allclose(same.slips(other), s, rtol=1e-8)
 
 
+@pytest.mark.parametrize("mu", [0.0, 0.2])
+def test_has_factors_on_a_fixed_pattern(mu):
+    """Tangents of a rod with eyelets are factored in memory that is found once."""
+    line = sa.Mesh.box((0.1,), (8,), cell="line3")
+    section = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49, rho=1070.0)
+    rod = sa.Body(line["body"], sa.elements.ancf_rod, sa.energies.rod(), **section)
+    eyelets = sa.eyelet(rod.at([(x, 0.0, 0.0) for x in np.linspace(0.01, 0.1, 8)]), (0.0, 5e-3))
+    cord = sa.Tendon([eyelets], EA=500.0, mu=mu, tension=0.05, start=sa.winch(force=0.05))
+    problem = sa.DynamicProblem(sa.System(rod, terms=[cord, sa.fix(rod["x0"])]))
+    problem.solve(to=1e-3, step=1e-4)
+    fixed = problem._newton.preconditioner.fixed
+    if fixed is not None:  # on one rank
+        assert fixed.factored
+        assert fixed.refusals == 0
+    assert (cord.tensions(problem.system) > 0.0).all()
+
+
 def test_refuses_what_cannot_be():
     """One error each, on every rank, that says what was given."""
     mass = sa.PointMass(1.0)

@@ -118,7 +118,9 @@ class GeneralizedAlpha(Integrator):
 
     (O. C. Zienkiewicz, Y. M. Xie, Earthquake Engng Struct. Dyn. 20, 1991), in the norm of TS:
     the root mean square of e / (atol + rtol |u|) is kept below 1, over the coordinates that move:
-    others, as of bodies at rest, would only make the tolerance of the rest larger.
+    others, as of bodies at rest, would only make the tolerance of the rest larger. What slides
+    along bodies or through eyelets has no mass, so that its acceleration may be any: it does not
+    count.
 
     Constraints of positions alone let rates across them be off by `Coefficients.bias` h^2 times
     the jerk w there: in steps of one length this is so at every time, and positions, rates and
@@ -502,7 +504,8 @@ class GeneralizedAlpha(Integrator):
         change = self.auxiliary[: numbering.owned] - self.before.method["auxiliary"]
         e = h * h * share * change
         order = numbering.coordinate_of_row
-        rows = np.flatnonzero(m.second[order] & (numbering.fixed_by[order] < 0))
+        has_mass = m.second & ~numbering.those("sliding")
+        rows = np.flatnonzero(has_mass[order] & (numbering.fixed_by[order] < 0))
         chosen = order[rows]
         limit = self.atol[rows] + self.rtol * np.abs(m.state[chosen])
         share = np.abs(e[chosen] / limit)
