@@ -196,6 +196,21 @@ def test_refuses_what_cannot_be():
         sa.System(mass, terms=[twice, sa.fix(mass)])
 
 
+@pytest.mark.parametrize("mu", [0.0, 0.2])
+def test_rests_where_all_is_fixed(mu):
+    """Nothing moves: the residuals are the last places of tensions, which friction takes away."""
+    line = sa.Mesh.box((0.2,), (4,), cell="line3")
+    section = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49)
+    for tension in (0.3, 3.0, 7.0):
+        rod = sa.Body(line["body"], sa.elements.ancf_rod, sa.energies.rod(), **section)
+        eyelets = sa.eyelet(rod.at([(x, 0.0, 0.0) for x in np.linspace(0.02, 0.2, 5)]), (0.0, 5e-3))
+        places = [sa.ground.at((-0.05, 0.01, 0.02)), eyelets]
+        cord = sa.Tendon(places, EA=500.0, mu=mu, tension=tension)
+        system = sa.System(rod, terms=[cord, sa.fix(rod["body"])])
+        sa.StaticProblem(system).solve()
+        np.testing.assert_allclose(cord.tensions(system), tension, rtol=1e-12)
+
+
 def test_has_no_path_with_friction():
     F = sa.Parameter("F")
     system, _ = rope(sa.winch(force=F))

@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 from ...arrays import Array, Ints32
 from ...assembly.numbering import MOVING
-from ...newton import ROUND_OFF_FACTOR, largest_at
+from ...newton import ROUND_OFF, ROUND_OFF_FACTOR, largest_at
 from ...runtime.collective import together
 from ..causes import EndOfPath
 
@@ -175,6 +175,10 @@ class Branch:
         system, fixed = self.system, self.system.numbering.fixed_by >= 0
         change, unbalanced = np.where(fixed, after - before, 0.0), self.unbalanced(before)
         moved = system.numbering.to_rows(after - before)[self._counts]
+        natural = system.numbering.to_rows(system.numbering.natural(system.extent))[self._counts]
+        most = float(np.abs(moved / natural).max(initial=0.0))
+        if system.comm.allreduce(most, MPI.MAX) <= ROUND_OFF:
+            return ""  # nothing moved
         later = self.unbalanced(after)
         with sudden.before(smaller=False):
             later += self.unbalanced(before) - self.unbalanced(after)

@@ -70,7 +70,9 @@ class Convergence(Stopping):
         # kinds whose rows are functions of positions, not of displacements
         self._of_place = self.rows.classes(lambda b: b.is_equation or b.in_plane)
         self._sums = self.rows.classes(lambda b: b.kind == "algebraic")
+        self._slides = self.rows.classes(lambda b: b.kind == "sliding")
         forms = system.forms
+        self._energies = np.array([p.kernel.symmetric for p in forms], dtype=bool)
         self._strain = np.array([p.role == "strain" for p in forms], dtype=bool)
         self._of_terms = np.array(
             [not isinstance(p.entities, CellEntities) for p in forms], dtype=bool
@@ -120,6 +122,10 @@ class Convergence(Stopping):
             with system.assembler.only(self._of_terms):
                 of_terms = self.rows.response(_place_size(system), product)
             noise = np.where(self._of_place, seen, np.maximum(noise, of_terms))
+        if self._slides.any():  # friction that holds takes away what energies have in these rows
+            with system.assembler.only(self._energies):
+                of_energies = self.rows.response(size, product)
+            noise = np.where(self._slides, np.maximum(noise, of_energies), noise)
         if self._sums.any():  # random signs would cancel there: a dilation changes all of them
             answer = np.zeros_like(system.state)
             product(EPS * system.reference, answer)
