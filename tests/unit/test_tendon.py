@@ -173,6 +173,22 @@ def test_has_factors_on_a_fixed_pattern(mu):
     assert (cord.tensions(problem.system) > 0.0).all()
 
 
+@pytest.mark.parametrize("force", [1.0, lambda t: min(t / 2e-3, 1.0)])
+def test_is_drawn_from_rest_in_adaptive_steps(force):
+    """A winch pulls a body without tension before: at once, and with a ramp of 2 ms."""
+    arm = sa.RigidBody.box((0.1, 0.01, 0.02), position=(0.05, 0.0, 0.0), rho=1e3, name="arm")
+    places = [sa.ground.at((-0.1, 0.0, 0.0)), arm.at((-0.05, 0.0, 0.0))]
+    cord = sa.Tendon(places, EA=100.0, start=sa.winch(force=force))
+    system = sa.System(arm, terms=[cord])
+    problem = sa.DynamicProblem(system)
+    problem.solve(to=0.01, step=1e-3, adaptive=True)
+    assert len(problem.history.steps) < 50
+    assert cord.tensions(system)[0] == pytest.approx(1.0, rel=1e-9)
+    impulse = 0.01 if force == 1.0 else 0.009
+    speed = impulse / (1e3 * 0.1 * 0.01 * 0.02)
+    assert system.velocity(arm.at((0.0, 0.0, 0.0)))[0] == pytest.approx([-speed, 0, 0], rel=1e-2)
+
+
 def test_refuses_what_cannot_be():
     """One error each, on every rank, that says what was given."""
     mass = sa.PointMass(1.0)
