@@ -176,8 +176,8 @@ class Branch:
         change, unbalanced = np.where(fixed, after - before, 0.0), self.unbalanced(before)
         moved = system.numbering.to_rows(after - before)[self._counts]
         natural = system.numbering.to_rows(system.numbering.natural(system.extent))[self._counts]
-        most = float(np.abs(moved / natural).max(initial=0.0))
-        if system.comm.allreduce(most, MPI.MAX) <= ROUND_OFF:
+        moves = bool((np.abs(moved) > ROUND_OFF * natural).any())
+        if not system.comm.allreduce(int(moves)):
             return ""  # nothing moved
         later = self.unbalanced(after)
         with sudden.before(smaller=False):
