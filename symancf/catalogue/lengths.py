@@ -148,7 +148,8 @@ def length(
 
     Notes
     -----
-    Gauss's rule with five points; one on straight edges. Integrals over s do not depend on the
+    Gauss's rule with five points; one on straight edges; along a path in a solid two for each
+    piece in a cell of first order, three in others. Integrals over s do not depend on the
     cells' parameters. (J. Xing et al., Machines 10 (2022) 518, eqs. (31) and (32); the second
     there subtracts the length a of the parameter's domain instead of the reference's integral,
     which is the same where the reference has \|dr/dx\| = 1.) Where a straight line is fixed at

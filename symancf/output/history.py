@@ -234,9 +234,11 @@ class History(Portable, Displayable, OwnAttributes):
 
         Raises
         ------
+        ParameterError : `time` is no finite number.
         Exception : on every rank: of a user's function, which leaves nothing recorded, of another
             shape on another rank, or OSError of a file.
         """
+        time = arguments.number("sample", "time", time)
         number = self._time.count
         due = [s for s in self._series.values() if s.is_due(np.array(number))]
         rows = self._evaluated(due) if due else {}
