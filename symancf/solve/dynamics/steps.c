@@ -299,7 +299,7 @@ static int decide(const symancf_problem *p, symancf_state *s, int iteration)
   measure_step(p);
   int reason = symancf_stop_far(b, s->tangent.made_now);
   if (reason != UNDECIDED) return reason;
-  if (!s->estimated || !symancf_stop_reuses_noise(b)) return p->ask(JUDGE, iteration);
+  if (!p->work->prediction || !s->estimated || !symancf_stop_reuses_noise(b)) return p->ask(JUDGE, iteration);
   reason = symancf_stop_at_round_off(b);
   return reason > 0 && !p->ask(SETTLED, iteration) ? GO_ON : reason;
 }
