@@ -120,7 +120,7 @@ def test_structures_are_those_of_c(tmp_path: Path) -> None:
     mine = declared(own)
     assert set(mine) == {"inner", "outer"}
     for file, names in files.items():
-        made = {**mine, **structures._STRUCTURES, **multigrid._STRUCTURES, **native._STRUCTURES}
+        made = {**mine, **structures._STRUCTURES, **multigrid._STRUCTURES, **native.STRUCTURES}
         fields = [(n, k[0]) for n in sorted(names) for k in made[n]._fields_]
         places = ", ".join(f"offsetof({n}, {k})" for n, k in fields)
         sizes = ", ".join(f"sizeof({n})" for n in sorted(names))
