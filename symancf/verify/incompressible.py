@@ -414,7 +414,7 @@ def rivlin() -> Iterator[Number]:
     system, T, _ = pulled()
     with warnings.catch_warnings():  # of bifurcations, and of the state at one
         warnings.filterwarnings("ignore", "follow|at T")
-        history = StaticProblem(system).follow(T, to=2.05, step=0.37)
+        history = StaticProblem(system).follow(T, to=2.05, step=0.4)
     critical = history.bifurcations[0].parameter
     yield Number("t/mu where the cube loses stability", critical, 2.0, 1e-6)
     for load, stretches in RIVLIN.items():

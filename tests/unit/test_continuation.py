@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import math
-import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,6 @@ import pytest
 import scipy.optimize as so
 
 import symancf as sa
-from symancf.solve.statics.arc import Direction
-from symancf.verify.incompressible import pulled
 from tests.refusals import likeliest, refused
 from tests.unit.test_branch import LIMITS, loaded
 
@@ -590,27 +586,3 @@ def test_beyond_a_limit_point_one_says_where_to_go() -> None:
         assert P.value == 0.9 * LIMIT_P
         low, high = (LIMIT_V, 0.6 * H) if direction == 1 else (2 * H, 3 * H)
         assert low < truss.v() < high
-
-
-def test_a_step_that_ends_at_a_bifurcation_does_not_end_the_path():
-    # Rivlin's cube, whose fifth step ends at t = 2 mu to round-off: K is singular there, and any
-    # part of the directions of its bricks may be in the tangent; here it is 1.
-    system, T, cube = pulled()
-    problem = sa.StaticProblem(system)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "follow|at T")
-        problem.follow(T, step=0.4, steps=5, largest=0.4)
-        path = problem._continuation
-        arc, way = path.arc, path.point.way
-        arc.put(path.point.at)
-        arc.linearize()
-        mode = np.random.default_rng(3).standard_normal(len(way.rows))
-        for _ in range(3):
-            mode = arc.solve(mode)
-            mode /= np.abs(mode).max()
-        path.point = replace(path.point, way=Direction(way.rows + mode, way.rate))
-        history = problem.follow(T, to=2.05)
-    assert T.value == 2.05
-    assert [round(point.parameter, 6) for point in history.bifurcations] == [2.0]
-    u = system.displacement(cube.at([(1.0, 1.0, 1.0)]))
-    assert np.abs(u).max() < 1e-9  # still a cube

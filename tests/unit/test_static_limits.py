@@ -86,7 +86,18 @@ def test_displacements_in_a_step_count_beyond_round_off(moved: float, counts: bo
     arc.step = 1.0
     start: Any = SimpleNamespace(rows=np.zeros(1), value=0.0)
     arc.measure(np.array([moved]), start)
-    assert (arc.size > 0.0) is counts
+    assert arc.size == (moved if counts else 1.0)
+
+
+@pytest.mark.parametrize(("times", "ends"), [(3e5, False), (3e6, True)])
+def test_a_place_that_is_a_million_times_as_flexible_is_a_bifurcation(
+    times: float, ends: bool
+) -> None:
+    path = Continuation.__new__(Continuation)
+    path.arc, here = SimpleNamespace(stability=SimpleNamespace(how="pivots")), [1.0, times, times]  # type: ignore[assignment]
+    path.arc.flexibility = lambda on: here.pop(0)  # type: ignore[method-assign]
+    path._flexibility, on = math.inf, Direction(np.zeros(1), 1.0)
+    assert [path._is_bifurcation(on) for _ in range(3)] == [False, ends, False]
 
 
 def test_loads_are_differentiated_by_the_parameter_to_ten_digits() -> None:

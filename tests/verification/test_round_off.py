@@ -11,6 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf import verify
+from symancf.assembly.assembler import Assembler
 from symancf.verify.incompressible import RIVLIN, brick, pulled
 from tests.refusals import refused
 
@@ -52,13 +53,43 @@ def test_rivlins_cube() -> None:
     assert [result.quantity for result in case.run() if not result.passed] == []
 
 
-def test_the_cube_has_one_bifurcation() -> None:
-    """Six eigenvalues at once; no step ends there, where round-off alone tells the way on."""
-    system, T, _ = pulled()
+@pytest.mark.parametrize(("step", "largest"), [(0.5, None), (0.4, 0.4)])
+@pytest.mark.parametrize("seed", "12345678", indirect=True)
+def test_the_cube_has_one_bifurcation(
+    step: float, largest: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six eigenvalues at once; steps of 0.5 look for them there, the fifth of 0.4 ends there."""
+    exact, noise = Assembler.residual, np.random.default_rng(int(step * 10))
+
+    def noisy(assembler: Assembler, x: Array, f: Array) -> int:
+        bad = exact(assembler, x, f)
+        f *= 1.0 + 1e-14 * noise.uniform(-1.0, 1.0, len(f))
+        return bad
+
+    monkeypatch.setattr(Assembler, "residual", noisy)
+    system, T, cube = pulled()
     with pytest.warns(UserWarning, match="6 eigenvalues change their sign at once"):
-        history = sa.StaticProblem(system, check_stable=False).follow(T, to=2.05, step=0.47)
+        history = sa.StaticProblem(system, check_stable=False).follow(
+            T, to=2.05, step=step, largest=largest
+        )
     (point,) = history.bifurcations
     assert point.parameter == pytest.approx(2.0, rel=1e-6)
+    assert np.abs(history["T"] - 2.0).min() > 1e-3  # of all steps
+    assert history["T"][-1] == 2.05
+    assert np.abs(system.displacement(cube.at([(1.0, 1.0, 1.0)]))).max() < 1e-10
+
+
+def test_a_path_goes_on_from_a_bifurcation() -> None:
+    """At which a call ended; its eigenvalues are zero to round-off, and all change at once."""
+    system, T, cube = pulled()
+    problem = sa.StaticProblem(system, check_stable=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "follow")
+        problem.follow(T, to=2.0, step=0.1, largest=0.1)
+        history = problem.follow(T, to=2.05)
+    (point,) = history.bifurcations
+    assert (point.eigenvalues, point.parameter) == (6, pytest.approx(2.0, rel=1e-6))
+    assert np.abs(system.displacement(cube.at([(1.0, 1.0, 1.0)]))).max() < 1e-10
 
 
 @pytest.mark.parametrize("step", [0.11, 0.15])

@@ -99,7 +99,7 @@ class Arc:
 
     Attributes
     ----------
-    size, share : s, 0 where displacements do not count, and c.
+    size, share : s and c.
     step : what the parameter changes by in a step, about; differences are a part of it.
     stability : counts the eigenvalues of K.
     kinked : whether forces may have kinks.
@@ -124,7 +124,8 @@ class Arc:
         self.x = solver.vectors.new()
         self._rhs, self._du = self.x.duplicate(), self.x.duplicate()
         self._f = np.zeros(numbering.coordinates)
-        self.size, self.share, self.step = 0.0, 1.0, 1.0
+        self._force: Array | None = None
+        self.size, self.share, self.step = 1.0, 1.0, 1.0
         self.trouble = ""
         self.stability = solver.stability
         self.kinked = any(form.kinked for form in self.system.forms)
@@ -170,7 +171,7 @@ class Arc:
     def product(self, a: Direction, b: Direction) -> float:
         """Return <a, b> (collective)."""
         total = float(self.system.sum(np.array([a.rows @ (self._weight * b.rows)]))[0])
-        return self.share * (a.rate * b.rate + (total / self.size**2 if self.size else 0.0))
+        return self.share * (a.rate * b.rate + total / self.size**2)
 
     def norm(self, a: Direction) -> float:
         """Return the length of a change."""
@@ -180,14 +181,17 @@ class Arc:
         """Choose s and c at the start of a path, `flexibility` = du/dp (collective).
 
         Where the structure is softer than on average so far, as near a limit point, the average
-        counts.
+        counts. Where the path goes along the parameter alone, a displacement by the size of the
+        system counts as much as the parameter, or a step: no other branch goes unseen.
         """
         self.size = self.share = 1.0
-        size = self.norm(Direction(flexibility, 0.0))
-        if size * max(abs(point.value), self.step) <= MOTION_ROUND_OFF:
-            size = 0.0  # the path goes along the parameter alone
+        size, scale = self.norm(Direction(flexibility, 0.0)), max(abs(point.value), self.step)
         average = self.norm(Direction(point.rows, 0.0)) / abs(point.value or 1.0)
-        self.size = min(size, average) if point.value and average > 0.0 else size
+        if size * scale <= MOTION_ROUND_OFF:
+            size = 1.0 / scale
+        elif point.value and average > 0.0:
+            size = min(size, average)
+        self.size = size
         self.share = 1.0 / self.norm(Direction(flexibility, 1.0)) ** 2
 
     # ---- derivatives ----------------------------------------------------------------------------
@@ -286,7 +290,7 @@ class Arc:
     def border(self, rate: Array, normal: Direction | None) -> float:
         """Let Krylov's methods solve with K + g rate <normal, .>; return g (collective)."""
         krylov = self.solver.krylov
-        if krylov is None or krylov.direct or normal is None or not self.size:
+        if krylov is None or krylov.direct or normal is None:
             return 0.0
         g = -math.copysign(BORDER_FACTOR, normal.rate)
         krylov.border(g * rate, self.share / self.size**2 * self._weight * normal.rows)
@@ -346,6 +350,25 @@ class Arc:
         """Return a direction with length 1 that goes on `along` (collective)."""
         length = math.copysign(self.norm(way), self.product(way, along))
         return Direction(way.rows / length, way.rate / length)
+
+    def flexibility(self, on: Direction) -> float:
+        r"""Return how far a force moves the system beside the path (collective).
+
+        `on` is the tangent of the path at the present place, which `tangent` has just found. With
+        the same random force f at every place this is the length of z in
+
+        .. math:: K z + \frac{dR}{dp} q = f, \quad \langle \mathrm{on}, (z, q) \rangle = 0,
+
+        infinite at bifurcations, but not at limit points, where K alone is singular.
+        """
+        if self._force is None:
+            numbering = self.system.numbering
+            self._force = numbering.to_rows(numbering.random(11)) * np.sqrt(self._weight)
+        z = self.solve(self._force)
+        if z is None:
+            return math.inf
+        back = self.product(on, Direction(z, 0.0))
+        return self.norm(Direction(z - back * on.rows, -back * on.rate))
 
     # ---- Newton's method ------------------------------------------------------------------------
     @property

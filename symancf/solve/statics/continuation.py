@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -41,6 +40,8 @@ MAX_EXTRA_TURN = 0.15
 CORNER_STEP_RATIO = 1e-4  # of the first step: shorter ones may be before a corner
 #: of a step: this far beside the prediction it may have passed over a part of the path
 DOUBTFUL_DISTANCE = 0.1
+#: times that of the last place: so much more flexible is a bifurcation, where no step is to end
+BIFURCATION_FLEXIBILITY = 1e6
 DEFAULT_STEPS = 20  # first step by default, a part of the way to the value that is asked for
 MAX_PATH_RATIO = 100.0  # times the way to `to`, or the first step: further off the path is given up
 MAX_STEPS = 2000  # steps after which a path that does not reach what was asked for is given up
@@ -68,7 +69,7 @@ class Continuation:
         self.crossings = Crossings(self.arc)
         self.point: PathPoint | None = None
         self._bend: Direction | None = None  # change of the tangent with the arc length
-        self._extrapolated: Direction | None = None  # the tangent at `point`, by the points before
+        self._flexibility = math.inf  # at the end of the last step; see `Arc.flexibility`
         self._limits = 0  # limit points since the start
         self.step, self.unit = 0.0, 1.0
         self._begin = self._stepping = solver.system.snapshot()  # at `point`, and from there on
@@ -140,7 +141,7 @@ class Continuation:
         if direction is None and to is not None and (to != now or not going):
             direction = self._direction(self.point, to, turns=going and self._limits > 0)
         if direction not in (None, self.point.heading):
-            self.point, self._bend, self._extrapolated = self.point.turned(), None, None
+            self.point, self._bend = self.point.turned(), None
         if step is not None or not going:
             self.step = min(step or self.unit, distance)
 
@@ -222,7 +223,9 @@ class Continuation:
         times = solver.history.time
         start = float(times[-1]) if len(times) else system.time
         self.point = PathPoint(at, start, arc.unit(soft, soft), arc.negative())
-        self._bend, self._extrapolated, self._limits = None, None, 0
+        self._flexibility = math.inf
+        self._is_bifurcation(self.point.way)
+        self._bend, self._limits = None, 0
 
     # ---- one step -------------------------------------------------------------------------------
     def _step(self, a: PathPoint, length: float) -> PathPoint | str:
@@ -236,8 +239,7 @@ class Continuation:
         at = arc.correct(rows, value, plane, radius=2.0 * length)
         if at is None:
             return arc.trouble
-        if at.iterations:
-            arc.scale = self.solver.convergence.references()
+        arc.scale = self.solver.convergence.references()
         chord = Direction(at.rows - a.at.rows, at.value - a.value)
         size = arc.norm(chord)
         on = arc.tangent(way)
@@ -250,7 +252,21 @@ class Continuation:
         between = sum(math.acos(min(1.0, cosine)) for cosine in (aside, length / size))
         if between > self._turn + MAX_EXTRA_TURN:
             return "it leads to another branch"
+        if self._is_bifurcation(on):
+            return "it ends at a bifurcation"
         return PathPoint(at, a.arc + length, on, arc.negative())
+
+    def _is_bifurcation(self, on: Direction) -> bool:
+        """Tell whether the present place, with tangent `on`, is a bifurcation (collective).
+
+        As compared with the last place that was asked for: so a shorter step may end where the
+        system is as flexible. At a bifurcation round-off decides how much of other branches is in
+        the tangent, and which eigenvalues count as negative.
+        """
+        if self.arc.stability.how == "none":
+            return False
+        last, self._flexibility = self._flexibility, self.arc.flexibility(on)
+        return self._flexibility > BIFURCATION_FLEXIBILITY * last
 
     def _advance(self, largest: float, smallest: float) -> tuple[PathPoint, list[Crossing]]:
         """Return the next point, and the bifurcations before it; steps are cut where need be.
@@ -285,9 +301,6 @@ class Continuation:
             self.step = length / 2.0
             if length < CORNER_STEP_RATIO * self.unit and (turned := self._corner(a, length)):
                 a, self.step = turned, self.unit
-                continue
-            if self.step < smallest and self._extrapolated is not None:
-                a, self.step = self._at_bifurcation(a), self.unit
                 continue
             if self.step < smallest:
                 raise ConvergenceError(
@@ -334,28 +347,11 @@ class Continuation:
         if extreme:
             self._remember(self._begin)
             self._note(point, a.heading > 0, self.solver.history._at_point())
-        self.point, self._bend, self._extrapolated = point, None, None
+        self.point, self._bend = point, None
         return point
 
-    def _at_bifurcation(self, a: PathPoint) -> PathPoint:
-        """Return a point with the tangent that the points before it tell.
-
-        Where a step ends at a bifurcation, to round-off, K is singular, and round-off decides how
-        much of the directions of the other branches is in the tangent.
-        """
-        assert self._extrapolated is not None
-        self.point = replace(a, way=self._extrapolated)
-        self._bend = self._extrapolated = None
-        return self.point
-
     def _keep_bend(self, a: PathPoint, b: PathPoint) -> None:
-        length, arc = b.arc - a.arc, self.arc
-        chord = Direction(b.at.rows - a.at.rows, b.value - a.value)
-        size = arc.norm(chord)
-        ahead = Direction(
-            2.0 * chord.rows / size - a.way.rows, 2.0 * chord.rate / size - a.way.rate
-        )
-        self._extrapolated = arc.unit(ahead, chord)
+        length = b.arc - a.arc
         rows, rate = b.way.rows - a.way.rows, b.way.rate - a.way.rate
         self._bend = Direction(rows / length, rate / length)
 
@@ -372,6 +368,8 @@ class Continuation:
             if point is not None:
                 off = stretch.distance(point.at)
                 if low - 0.1 * (high - low) <= off <= high + 0.1 * (high - low):
+                    if self._is_bifurcation(point.way):
+                        point.way = stretch.tangent(share)
                     return point
             point = stretch.point(share)  # steep there: first come nearer
             if point is None:

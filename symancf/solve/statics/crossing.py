@@ -64,7 +64,8 @@ class Crossings:
 
     Attributes
     ----------
-    to : the value of the parameter at which the path is to end; nothing is looked for behind it.
+    to : the value of the parameter at which the path is to end; nothing is looked for behind it,
+        unless it is as near as bifurcations are located.
     """
 
     def __init__(self, arc: Arc) -> None:
@@ -113,11 +114,13 @@ class Crossings:
         number, turn = self.excess(a, b), self.arc.product(a.way, b.way)
         if not number and (turn > DOUBTFUL_TURN_COSINE or not doubtful):
             return Passage(b)
-        if self.to is not None and (self._start - self.to) * (a.value - self.to) < 0.0:
+        fine = self._fine(a, b, full)
+        way = 0.0 if self.to is None else self.to - self._start
+        if way and math.copysign(1.0, way) * (a.value - self._start) > abs(way) + fine:
             return Passage(b)
         if turn < MAX_TURN_COSINE:
             return Passage(a, gap=stretch.length)
-        if stretch.length <= self._fine(a, b, full):
+        if stretch.length <= fine:
             return Passage(b, [Crossing(a, b, number)] if number else [])
         middle = self._middle(stretch)
         if middle is None:
