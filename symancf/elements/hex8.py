@@ -33,8 +33,9 @@ hex8 = Element(
     2); a few cells alone may be unstable beyond a stretch of 2; where k is large and the boundary
     of a regular grid is prescribed, pressures alternate from cell to cell, and the grid may fold
     (`hex27` with a pressure has none); kernels take longer than those of `hex8_plain`. Laws that
-    have unknowns of their own or are viscous, and parts at other points
-    (`volumetric="reduced"`), need `hex8_plain`, which `Body(region, law)` takes for them.
+    have unknowns of their own, and parts at other points (`volumetric="reduced"`), need
+    `hex8_plain`, which `Body(region, law)` takes for them. `KelvinVoigt` damps bending too much
+    where walls are a few cells thick, see there.
 
     References: J. C. Simo, F. Armero, R. L. Taylor, Computer Methods in Applied Mechanics and
     Engineering 110 (1993) 359-386 (modes); S. Glaser, F. Armero, Engineering Computations 14

@@ -30,7 +30,7 @@ hex8_fbar = Element(
     soft (1.21 of a beam's deflection at nu = 0.3, 1.41 at 0.4999; two layers 0.94 and 0.97), and
     thin cells lock in shear as those of `hex8_plain`; prefer `hex8` there. Pressures alternate as
     those of `hex8` where the boundary of a regular grid is prescribed. Laws that have unknowns
-    of their own or are viscous, and parts at other points, need `hex8_plain`.
+    of their own, and parts at other points, need `hex8_plain`.
 
     References: E. A. de Souza Neto, D. Peric, M. Dutko, D. R. J. Owen, International Journal of
     Solids and Structures 33 (1996) 3277-3296; J. C. Simo, R. L. Taylor, K. S. Pister, Computer

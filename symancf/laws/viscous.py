@@ -106,6 +106,45 @@ def straight_cable(
     return {"epsilon": eta * A * epsilon_rate, "kappa_squared": moment}
 
 
+def rod(
+    epsilon_rate: sp.Expr,
+    gamma2_rate: sp.Expr,
+    gamma3_rate: sp.Expr,
+    kappa1_rate: sp.Expr,
+    kappa2_rate: sp.Expr,
+    kappa3_rate: sp.Expr,
+    *,
+    eta: sp.Expr,
+    A: sp.Expr,
+    EA: sp.Expr,
+    GA2: sp.Expr,
+    GA3: sp.Expr,
+    GJ: sp.Expr,
+    EI2: sp.Expr,
+    EI3: sp.Expr,
+    GA23: sp.Expr = 0.0,
+    EI23: sp.Expr = 0.0,
+    y_shear: sp.Expr = 0.0,
+    z_shear: sp.Expr = 0.0,
+) -> dict[str, Value]:
+    r"""Return the forces of `energies.rod` with rates for strains, times eta A/EA.
+
+    The rates of the section's own strain, which a penalty holds, are not damped.
+    """
+    time = eta * A / EA
+    g2 = gamma2_rate - z_shear * kappa1_rate
+    g3 = gamma3_rate + y_shear * kappa1_rate
+    Q2, Q3 = time * (GA2 * g2 + GA23 * g3), time * (GA3 * g3 + GA23 * g2)
+    return {
+        "epsilon": time * EA * epsilon_rate,
+        "gamma2": Q2,
+        "gamma3": Q3,
+        "kappa1": time * GJ * kappa1_rate - z_shear * Q2 + y_shear * Q3,
+        "kappa2": time * (EI2 * kappa2_rate - EI23 * kappa3_rate),
+        "kappa3": time * (EI3 * kappa3_rate - EI23 * kappa2_rate),
+    }
+
+
 def homogeneous(law: Viscous) -> Viscous:
     """Return a law of cables that takes the radius of gyration from stiffnesses, I = A EI/EA."""
 

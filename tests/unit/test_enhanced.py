@@ -284,12 +284,6 @@ def test_what_it_cannot_do_names_the_plain_element(
         sa.Body(mesh["body"], hex8, chosen, **values, **options)
 
 
-def test_viscosity_needs_rates_that_it_does_not_have() -> None:
-    _, body = bar(0.3, 10)
-    with refused(sa.KinematicsError, asked="element", given="hex8", possible=("hex8_plain",)):
-        sa.System(body, terms=[sa.KelvinVoigt(body, eta=1.0)])
-
-
 def test_laws_with_memory_remember_at_the_solution() -> None:
     @sa.memory(a=0)
     def hardening(J: Any, I1: Any, *, mu: Any, k: Any, a: Any) -> Any:

@@ -35,12 +35,20 @@ class Rayleigh:
     r"""Damping forces :math:`\alpha M v + \beta K v`, K the tangent of the strain energy.
 
     K is that of the present state. It is not blind to rigid rotations of a stressed body: for
-    large rotations take `KelvinVoigt`.
+    large rotations take `KelvinVoigt`. Motions refuse `stiffness` where there are rods: K has the
+    penalties of their sections, 1000 times EA and more, and where a rod turns the error of
+    directors' rates over a step, multiplied by these, is no damping but noise. `EigenProblem`
+    takes it: small motions do not turn.
 
     Attributes
     ----------
     mass : alpha [1/s], damps slow motions.
     stiffness : beta [s], damps fast ones.
+
+    Raises
+    ------
+    ParameterError : a factor is no number or negative; a motion has `stiffness` and rods, or
+        pressures that are unknowns.
 
     Examples
     --------
@@ -320,10 +328,21 @@ def _followers(system: DiscreteSystem, damping: Rayleigh) -> Mask:
 
     Raises
     ------
-    ParameterError : the stiffness of pressures would damp them.
+    ParameterError : the stiffness of pressures, or of what holds sections, would damp them.
     """
     follows = np.zeros(system.numbering.coordinates, dtype=bool)
     for body in system.bodies:
+        element = vars(body).get("element")
+        if damping.stiffness and element is not None and element.kinematics().penalties:
+            raise ParameterError(
+                f"Rayleigh(stiffness={damping.stiffness:g}) would damp what holds the sections of "
+                f"rod {body.name!r}, which diverges where it turns: take "
+                f"sa.KelvinVoigt({body.name}, eta=...), with eta = stiffness * EA/A the same "
+                "damping of stretch, shear, bending and twist",
+                asked="stiffness",
+                given=damping.stiffness,
+                possible=("sa.KelvinVoigt",),
+            )
         own = system.binding(body).pressures
         if own is not None and damping.stiffness:
             raise ParameterError(
