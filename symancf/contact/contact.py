@@ -27,7 +27,7 @@ from ..values.reader import require_parameters
 from ..values.spellings import former_arguments
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
-from .laws import SLIP_STEP, SLIPPED, Coulomb, Normal, penalty
+from .laws import HELD, SLIP_STEP, SLIPPED, Coulomb, Normal, penalty
 from .nodal import Nodal, SideFields, ratio
 from .overlap import FREE_OVERLAP
 from .rigid import ContactorPoints, RigidPass, RigidPassBinding
@@ -239,7 +239,7 @@ class Contact(OneProcess, Displayable):
             touch = Touch("damper", shape, law)
             self._dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in by_name]
         part: Part = "energy" if self._coulomb is None else "friction"
-        touch = Touch(part, shape, law, self._coulomb, points.rolls)
+        touch = Touch(part, shape, law, self._coulomb, points.rolls, points.shared > 1)
         passes: list[Pass] = [RigidPass.of(name, touch, points, values) for name, points in by_name]
         self._sides = [(own, passes)] if own else []
         return passes
@@ -660,9 +660,7 @@ class ContactBinding:
                 asked="function",
                 given=self.name,
             )
-        with together(configuration.comm):
-            least = min(each.reserve(configuration).min(initial=1.0) for each in rigid)
-        return -float(reduced(configuration.comm, np.array([-least]), MPI.MAX)[0])
+        return min(each.least_reserve(configuration) for each in rigid)
 
     def switch(self, configuration: Configuration) -> None:
         """Let the points slip, with the coefficient of sliding, that are nearest to the limit."""
@@ -670,11 +668,16 @@ class ContactBinding:
         coulomb, memory = self.term._coulomb, configuration.memory
         assert coulomb is not None  # else `reserve` has raised
         # a function of the speed begins at rest, with the least number that is not stick
-        slip = {str(SLIPPED): float(np.finfo(float).tiny), str(SLIP_STEP): 0.0}
+        least = float(np.sqrt(np.finfo(float).tiny))
+        slip = {str(SLIPPED): least, str(SLIP_STEP): 0.0}
         for each in self.passes:
             if isinstance(each, RigidPassBinding):
-                nearest = each.reserve(configuration) <= near
-                for name, value in (slip if coulomb.speeds else {str(SLIPPED): 1.0}).items():
+                nearest, first = each.reserve(configuration) <= near, {str(SLIPPED): 1.0}
+                if each.term.touch.patch:
+                    if each.least_reserve(configuration) > near:
+                        continue
+                    nearest[:], first = True, {str(SLIPPED): least, str(HELD): 0.0}
+                for name, value in (slip if coulomb.speeds else first).items():
                     memory.put(each.name, name, nearest, value)
 
     def renews(self, configuration: Configuration) -> bool:

@@ -34,7 +34,7 @@ from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
 from ..values.parameter import cached_answer, difference, evaluate
 from .facet_set import FacetSet
-from .laws import DAMPING, NEAR, ROUND_OFF, SPAN
+from .laws import DAMPING, HELD, NEAR, ROUND_OFF, SPAN
 from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
@@ -237,8 +237,9 @@ class RigidPassBinding(PlaceBinding):
         if facet_set is not None and facet_set.modulus.changes and str(BASE) in rows:
             row, timed = rows.index(str(BASE)), facet_set.modulus.timed
             cell_at = Following(form.cell, row, numbers.stiffness, slice(None), timed)
-        damper = touch.part == "damper"
-        return replace(form, cell_at=cell_at, moving=damper, compact=touch.law.compact)
+        damper, summed = touch.part == "damper", str(HELD) if touch.patch else ""
+        compact = touch.law.compact
+        return replace(form, cell_at=cell_at, moving=damper, compact=compact, summed=summed)
 
     def _require_before(self, configuration: Configuration) -> None:
         """Raise where a solid lies behind a plane as a whole: it would fall (collective)."""
@@ -343,6 +344,20 @@ class RigidPassBinding(PlaceBinding):
     def reserve(self, configuration: Configuration) -> Array:
         """Return the parts of the limit of friction that are left at this rank's places, (n,)."""
         return self.here(configuration, [self.term.touch.reserve])[:, 0]
+
+    def least_reserve(self, configuration: Configuration) -> float:
+        """Return the least of all points, of those of a patch the largest that press (collective).
+
+        A patch sticks while one of its points does; 1: none presses.
+        """
+        patch, touch = self.term.touch.patch, self.term.touch
+        with together(configuration.comm):
+            value, p = self.here(configuration, [touch.reserve, touch.pressure]).T
+            own = value[p > 0.0] if patch else -value
+            most = np.array([own.max(initial=-np.inf if patch else -1.0)])
+        most = reduced(configuration.comm, most, MPI.MAX)
+        found = float(most[0]) if patch else -float(most[0])
+        return found if np.isfinite(found) else 1.0
 
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""
