@@ -63,8 +63,8 @@ DAMPING = real("damping")  # theta, a part of a step
 SPAN = real("span")  # length of the step in a motion, 0 else [s]
 NEAR = real("near")  # gap up to which points press: what touches in the reference, to round-off [m]
 SLID = real("slid")  # path that a point has slid since it last began to touch [m]
-#: speed of slip in the last step; or 1 where it slid, 0 where it stuck; of corners of a box with two
-#: coefficients the way since it stuck [m]
+#: speed of slip in the last step; or 1 where it slid, 0 where it stuck; of corners of a box with
+#: two coefficients the way since it stuck [m]
 SLIPPED = real("slip")
 HELD = real("held")  # load of the corners of a box that stuck in the last step [N]
 SLIP_RATE = real("slip_rate")  # change of that speed in time, 0 where it slid in one step alone
@@ -302,7 +302,7 @@ class Coulomb:
 
     def slides(self) -> sp.Basic:
         """Return the condition of `of_patch` that a corner slides."""
-        return K * SLIPPED > real("mu_s") * HELD
+        return real("mu_s") * HELD < K * SLIPPED
 
     def course(self, slip: sp.Expr, dt: sp.Expr) -> dict[str, sp.Expr]:
         """Return what a function of the speed has to remember beside `slip`, the new speed."""

@@ -200,13 +200,18 @@ class Touch:
             velocity = velocity - a * q[f"{w}_b"]
         return velocity
 
+    def _seen_from_shape(self, speed: V, at: Sequence[sp.Expr]) -> V:
+        """Return a velocity less that of a shape on the ground at coordinates in the frame."""
+        if self.shape.moved:
+            speed = speed - sp.Matrix([rate(s) for s in ORIGIN])
+            for a, axis in zip(at, FRAME_AXES, strict=True):
+                speed = speed - a * sp.Matrix([rate(s) for s in axis])
+        return speed
+
     def _damper(self, at: Place, q: Mapping[str, V]) -> list[tuple[V, V]]:
         """Return the pressure that the rate of the gap adds, and the motion it works on."""
         speed = motion = self._relative(q["v_a"], at.x, q)
-        if self.shape.moved:
-            speed = speed - sp.Matrix([rate(s) for s in ORIGIN])
-            for a, axis in zip(at.x, FRAME_AXES, strict=True):
-                speed = speed - a * sp.Matrix([rate(s) for s in axis])
+        speed = self._seen_from_shape(speed, at.x)
         n = self._three("n", _in_space(at.G, at.E))
         away = self._let("gap_rate", dot(n, speed))
         more = self.law.pressure(ahead(self.gap, away)) - self.pressure
@@ -255,6 +260,9 @@ class Touch:
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
         slides = coulomb.slides() if self.patch else sp.Ne(own[str(SLIPPED)], 0)
         self.reserve = sp.Piecewise((1, sp.Or(p <= 0, slides)), (rub.reserve, True))
+        along = dot(_in_space(T, at.E), self._seen_from_shape(motion, contact))
+        unsteady = sp.Or(p <= 0, sp.Not(slides))
+        self.speed = sp.Piecewise((1, unsteady), (along / sp.sqrt(dot(T, T)), True))
         self.slid = _if_closed(p, own[str(SLID)] + rub.length)
         slipped = coulomb.slipped(rub, dt)
         if self.patch:
