@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import sympy as sp
@@ -70,7 +70,8 @@ class Touch:
         (3,) per area on the point, `point` is x, in the frame of the shape, `status` 0 open, 1
         stick (or without friction), 2 slip, `rub` the size of the friction per area, `slid` the
         path since it last began to touch. `reserve` : of a point that stuck in the last step, the
-        part of the limit of friction that is left, 1 of others.
+        part of the limit of friction that is left, 1 of others. `speed` : of one that slid, along
+        its stretch, 1 of others.
     """
 
     def __init__(
@@ -164,6 +165,7 @@ class Touch:
         self.lets.clear()
         self.slid = self.rub = sp.S.Zero
         self.reserve: sp.Expr = sp.S.One
+        self.speed: sp.Expr = sp.S.One
         at = self._place(q)
         if self.part == "energy":
             return self._without_friction(at)
@@ -200,18 +202,11 @@ class Touch:
             velocity = velocity - a * q[f"{w}_b"]
         return velocity
 
-    def _seen_from_shape(self, speed: V, at: Sequence[sp.Expr]) -> V:
-        """Return a velocity less that of a shape on the ground at coordinates in the frame."""
-        if self.shape.moved:
-            speed = speed - sp.Matrix([rate(s) for s in ORIGIN])
-            for a, axis in zip(at, FRAME_AXES, strict=True):
-                speed = speed - a * sp.Matrix([rate(s) for s in axis])
-        return speed
-
     def _damper(self, at: Place, q: Mapping[str, V]) -> list[tuple[V, V]]:
         """Return the pressure that the rate of the gap adds, and the motion it works on."""
         speed = motion = self._relative(q["v_a"], at.x, q)
-        speed = self._seen_from_shape(speed, at.x)
+        if self.shape.moved:
+            speed = speed - _carried(at.x, rate)
         n = self._three("n", _in_space(at.G, at.E))
         away = self._let("gap_rate", dot(n, speed))
         more = self.law.pressure(ahead(self.gap, away)) - self.pressure
@@ -260,9 +255,9 @@ class Touch:
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
         slides = coulomb.slides() if self.patch else sp.Ne(own[str(SLIPPED)], 0)
         self.reserve = sp.Piecewise((1, sp.Or(p <= 0, slides)), (rub.reserve, True))
-        along = dot(_in_space(T, at.E), self._seen_from_shape(motion, contact))
-        unsteady = sp.Or(p <= 0, sp.Not(slides))
-        self.speed = sp.Piecewise((1, unsteady), (along / sp.sqrt(dot(T, T)), True))
+        carried = _carried(contact, lambda s: real(f"rate_{s}")) if self.shape.moved else motion * 0
+        along = dot(_in_space(T, at.E), motion - carried) / sp.sqrt(dot(T, T))
+        self.speed = sp.Piecewise((1, sp.Or(p <= 0, sp.Not(slides))), (along, True))
         self.slid = _if_closed(p, own[str(SLID)] + rub.length)
         slipped = coulomb.slipped(rub, dt)
         if self.patch:
@@ -296,6 +291,14 @@ class Touch:
 def _if_closed(p: sp.Expr, value: sp.Expr, otherwise: sp.Expr = sp.S.Zero) -> sp.Expr:
     """Return a value where there is pressure, and another one elsewhere."""
     return sp.Piecewise((otherwise, p <= 0), (value, True))
+
+
+def _carried(x: Sequence[sp.Expr], rate_of: Callable[[sp.Symbol], sp.Expr]) -> sp.Matrix:
+    """Return the velocity of a point with coordinates in the frame of a shape on the ground."""
+    velocity = sp.Matrix([rate_of(s) for s in ORIGIN])
+    for a, axis in zip(x, FRAME_AXES, strict=True):
+        velocity = velocity + a * sp.Matrix([rate_of(s) for s in axis])
+    return velocity
 
 
 def _in_space(local: Sequence[sp.Expr], E: Sequence[Sequence[sp.Expr]]) -> list[sp.Expr]:
