@@ -258,6 +258,7 @@ class Form:
     compact : whether its tangent is zero where its force is, as of a gap that is open.
     kinked : whether forces may have kinks, as those of contact and friction: Newton's method
         looks where full steps lead.
+    summed : what of their memory is a sum over all entities, the same of each; "": nothing.
     total : of a list that changes, number of all entities that may come into it; None: those that
         are in it at first, of all ranks.
     """
@@ -282,6 +283,7 @@ class Form:
     compact: bool = False
     kinked: bool = False
     ids: Ints | None = None
+    summed: str = ""
     total: int | None = None
 
     def rows(self, time: float) -> Array | None:

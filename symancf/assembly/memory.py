@@ -183,7 +183,7 @@ class Memory:
         if self.forms and self._now.stepping:
             with together(self.comm):
                 values = self._evaluate(assembler, state)
-            values = self._shared(values)
+            values = self._summed(self._shared(values))
             length = time - self._now.since
             self._now = replace(self._now, next=values, length=length, stepping=False)
 
@@ -277,6 +277,14 @@ class Memory:
                     ids[np.ix_(absent, totals)] = before[np.ix_(absent, totals)]
             shared.append(ids)
         return tuple(shared)
+
+    def _summed(self, values: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Sum what forms ask for over all entities, of all ranks (collective)."""
+        for form, own in zip(self.forms, values, strict=True):
+            if form.summed:
+                row = form.kernel.memory.index(form.summed)
+                own[:, row] = reduced(self.comm, own[form.owned, row].sum(keepdims=True))
+        return values
 
     def _evaluate(
         self, assembler: Assembler, state: Array, *, initial: bool = False

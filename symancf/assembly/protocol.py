@@ -28,7 +28,7 @@ their bindings are a `Binding`; the other classes are parts that bindings may ha
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from ..arrays import Array, Integers, Ints, Ints32
 
@@ -296,15 +296,27 @@ class HasStateVariables(Protocol):
         """Return them; asked once, when the forms are there."""
 
 
+class Switch(NamedTuple):
+    """A jump of a law where a function of the state comes to zero, as where sticking ends.
+
+    Attributes
+    ----------
+    function : the same on every rank (collective).
+    direction : of the zeros: -1 falling, 1 rising, 0 both.
+    action : goes on with the other law from a zero.
+    """
+
+    function: Callable[[], float]
+    direction: int
+    action: Callable[[], None]
+
+
 @runtime_checkable
 class Switches(Protocol):
-    """Has laws that jump where a function of the state comes to zero, as where sticking ends."""
+    """Has laws that jump where functions of the state come to zero."""
 
-    def reserve(self, configuration: Configuration, /) -> float:
-        """Return that function, the same on every rank (collective)."""
-
-    def switch(self, configuration: Configuration, /) -> None:
-        """Go on with the other law from a zero."""
+    def switches(self, configuration: Configuration, /) -> Sequence[Switch]:
+        """Return these functions, with what is to happen there."""
 
 
 # ---- motions -------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.configuration import Binds, Configuration, Layout, in_system
+from ..assembly.protocol import Switch
 from ..assembly.revisions import Verdict
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
@@ -27,7 +28,7 @@ from ..values.reader import require_parameters
 from ..values.spellings import former_arguments
 from .active import Active
 from .facets import FacetPass, FacetPassBinding
-from .laws import SLIP_STEP, SLIPPED, Coulomb, Normal, penalty
+from .laws import Coulomb, Normal, penalty
 from .nodal import Nodal, SideFields, ratio
 from .overlap import FREE_OVERLAP
 from .rigid import ContactorPoints, RigidPass, RigidPassBinding
@@ -239,7 +240,7 @@ class Contact(OneProcess, Displayable):
             touch = Touch("damper", shape, law)
             self._dampers = [RigidPass.of(f"{n}:damper", touch, p, values) for n, p in by_name]
         part: Part = "energy" if self._coulomb is None else "friction"
-        touch = Touch(part, shape, law, self._coulomb, points.rolls)
+        touch = Touch(part, shape, law, self._coulomb, points.rolls, points.shared > 1)
         passes: list[Pass] = [RigidPass.of(name, touch, points, values) for name, points in by_name]
         self._sides = [(own, passes)] if own else []
         return passes
@@ -647,35 +648,42 @@ class ContactBinding:
         return {each.name: each.standing(self.term._penetration) for each in rigid}
 
     # ---- switches located in time, see `Switches` -----------------------------------------------
-    def reserve(self, configuration: Configuration) -> float:
-        """Return the least part of the limit of friction that is left at a point (collective).
+    def switches(self, configuration: Configuration) -> list[Switch]:
+        """Return where points begin to slip, where slip ends or turns, and where they touch or part.
 
-        Of points that stuck in the last step: at 0 they begin to slip.
+        Functions: the least part of the limit of friction that is left to points that stick, the
+        least speed of those that slide, the least gap.
         """
         rigid = [each for each in self.passes if isinstance(each, RigidPassBinding)]
-        if self.facing or self.term._coulomb is None:
+        coulomb = self.term._coulomb
+        if self.facing or coulomb is None:
             raise ParameterError(
                 f"{self.term.what}: there is no beginning of slip to be located without friction "
                 "on a rigid shape",
                 asked="function",
                 given=self.name,
             )
-        with together(configuration.comm):
-            least = min(each.reserve(configuration).min(initial=1.0) for each in rigid)
-        return -float(reduced(configuration.comm, np.array([-least]), MPI.MAX)[0])
 
-    def switch(self, configuration: Configuration) -> None:
-        """Let the points slip, with the coefficient of sliding, that are nearest to the limit."""
-        near = max(2.0 * self.reserve(configuration), 0.0)  # the nearest, and its like
-        coulomb, memory = self.term._coulomb, configuration.memory
-        assert coulomb is not None  # else `reserve` has raised
-        # a function of the speed begins at rest, with the least number that is not stick
-        slip = {str(SLIPPED): float(np.finfo(float).tiny), str(SLIP_STEP): 0.0}
-        for each in self.passes:
-            if isinstance(each, RigidPassBinding):
-                nearest = each.reserve(configuration) <= near
-                for name, value in (slip if coulomb.speeds else {str(SLIPPED): 1.0}).items():
-                    memory.put(each.name, name, nearest, value)
+        def reserve() -> float:
+            return min(each.reserve(configuration)[1] for each in rigid)
+
+        def speed() -> float:
+            return min(each.speed(configuration)[1] for each in rigid)
+
+        def gap() -> float:
+            return self.term.clearance(configuration)
+
+        def slip() -> None:
+            near = max(2.0 * reserve(), 0.0)  # the nearest, and its like
+            for each in rigid:
+                each.let_slip(configuration, near)
+
+        def stop() -> None:
+            near = max(2.0 * speed(), 0.0)
+            for each in rigid:
+                each.let_stick(configuration, near)
+
+        return [Switch(reserve, -1, slip), Switch(speed, -1, stop), Switch(gap, 0, lambda: None)]
 
     def renews(self, configuration: Configuration) -> bool:
         """Tell whether points press on deformable facets, whose normals a step turns."""

@@ -63,7 +63,10 @@ DAMPING = real("damping")  # theta, a part of a step
 SPAN = real("span")  # length of the step in a motion, 0 else [s]
 NEAR = real("near")  # gap up to which points press: what touches in the reference, to round-off [m]
 SLID = real("slid")  # path that a point has slid since it last began to touch [m]
-SLIPPED = real("slip")  # speed of slip in the last step, or 1 where it slid and 0 where it stuck
+#: speed of slip in the last step; or 1 where it slid, 0 where it stuck; of corners of a box with
+#: two coefficients the way since it stuck [m]
+SLIPPED = real("slip")
+HELD = real("held")  # load of the corners of a box that stuck in the last step [N]
 SLIP_RATE = real("slip_rate")  # change of that speed in time, 0 where it slid in one step alone
 SLIP_STEP = real("slip_step")  # length of the last step [s]
 RESERVED = {"side", "target", "mu", "law", "radius", "stiffness", "k", "penetration", "damping"}
@@ -200,7 +203,8 @@ class Coulomb:
     names : of the parameters of the function.
     parameters : values by the names of symbols: ``mu_s`` and ``mu_d``, or ``mu_a`` for a of the
         function.
-    speeds : whether it is a function of the speed; else `SLIPPED` is 0 or 1.
+    speeds : whether it is a function of the speed.
+    pair : whether a static and a sliding one were given.
 
     Raises
     ------
@@ -211,7 +215,7 @@ class Coulomb:
     def __init__(
         self, who: str, mu: Coefficient, parameters: Mapping[str, Scalar] | None = None
     ) -> None:
-        self.speeds, self.names = callable(mu), list[str]()
+        self.speeds, self.names, self.pair = callable(mu), list[str](), False
         self.parameters: dict[str, Scalar]
         if callable(mu):
             what = f"{who}: mu, {label(mu)},"
@@ -229,6 +233,7 @@ class Coulomb:
             self.coefficient = _called(what, mu, own_arguments, SLIPPED, symbols)
             self._require_sound(what)
             return
+        self.pair = isinstance(mu, tuple | list)
         pair = mu if isinstance(mu, tuple | list) else (mu, mu)
         if len(pair) != 2:
             raise ParameterError(
@@ -285,6 +290,19 @@ class Coulomb:
             return self.coefficient
         v = SLIPPED + SLIP_RATE * (SLIP_STEP / 2 + dt)
         return self.coefficient.xreplace({SLIPPED: sp.Max(v, 0)})
+
+    def of_patch(self) -> sp.Expr:
+        """Return the coefficient at a corner of a rigid body that lies on several of them.
+
+        The sliding one where more than elastic stretches have slid, k s > m_s P, with the way s
+        since the corner stuck and the load P of those that still stick: they could bear the rest
+        with stretches of m_s P/k at most, and where none is left the body slides.
+        """
+        return sp.Piecewise((real("mu_d"), self.slides()), (real("mu_s"), True))
+
+    def slides(self) -> sp.Basic:
+        """Return the condition of `of_patch` that a corner slides."""
+        return real("mu_s") * HELD < K * SLIPPED
 
     def course(self, slip: sp.Expr, dt: sp.Expr) -> dict[str, sp.Expr]:
         """Return what a function of the speed has to remember beside `slip`, the new speed."""

@@ -32,9 +32,9 @@ from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
-from ..values.parameter import cached_answer, difference, evaluate
+from ..values.parameter import answers_cached, cached_answer, difference, evaluate
 from .facet_set import FacetSet
-from .laws import DAMPING, NEAR, ROUND_OFF, SPAN
+from .laws import DAMPING, HELD, NEAR, ROUND_OFF, SLIP_STEP, SLIPPED, SPAN
 from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 DEEP_AT_START = 1e-3  # parts of l by which a surface may lie within another one at the start
 OPPOSITE_NORMALS = -0.25  # cosine of two normals of one point that has passed through a shape
 DEEP_ON_WAY = 0.01  # parts of l that a way may lie within a shape
+LEAST = float(np.sqrt(np.finfo(float).tiny))  # number that tells of slip and of no way [m, m/s]
 PROBES_OF_WAY = 64  # of a way, at most
 
 
@@ -237,8 +238,9 @@ class RigidPassBinding(PlaceBinding):
         if facet_set is not None and facet_set.modulus.changes and str(BASE) in rows:
             row, timed = rows.index(str(BASE)), facet_set.modulus.timed
             cell_at = Following(form.cell, row, numbers.stiffness, slice(None), timed)
-        damper = touch.part == "damper"
-        return replace(form, cell_at=cell_at, moving=damper, compact=touch.law.compact)
+        damper, summed = touch.part == "damper", str(HELD) if touch.patch else ""
+        compact = touch.law.compact
+        return replace(form, cell_at=cell_at, moving=damper, compact=compact, summed=summed)
 
     def _require_before(self, configuration: Configuration) -> None:
         """Raise where a solid lies behind a plane as a whole: it would fall (collective)."""
@@ -316,12 +318,22 @@ class RigidPassBinding(PlaceBinding):
         return values | self.step.uniform
 
     # ---- at the places of this rank -------------------------------------------------------------
-    def here(self, configuration: Configuration, expressions: Sequence[sp.Expr]) -> Array:
-        """Return expressions of `touch` at the present state at this rank's places, (n, k)."""
+    def here(
+        self,
+        configuration: Configuration,
+        expressions: Sequence[sp.Expr],
+        known: Mapping[str, Array] | None = None,
+    ) -> Array:
+        """Return expressions of `touch` at the present state at this rank's places, (n, k).
+
+        `known` : further values (n,) by symbol.
+        """
         n = len(self.entities.ids)
         if not n:
             return np.zeros((0, len(expressions)))
-        values = self.term._compiled(tuple(expressions))(self.at_places(configuration))
+        with answers_cached():
+            at = {**self.at_places(configuration), **(known or {})}
+        values = self.term._compiled(tuple(expressions))(at)
         return np.stack([np.broadcast_to(column, (n,)) for column in values], axis=1)
 
     def review(self, configuration: Configuration, look: Look) -> Verdict:
@@ -340,9 +352,55 @@ class RigidPassBinding(PlaceBinding):
         stretch = "" if term.touch.coulomb is None else f"{STRETCH}1"
         return Standing(BEFORE, -penetration * l, f"{ANCHOR}1", stretch, far)
 
-    def reserve(self, configuration: Configuration) -> Array:
-        """Return the parts of the limit of friction that are left at this rank's places, (n,)."""
-        return self.here(configuration, [self.term.touch.reserve])[:, 0]
+    # ---- switches -------------------------------------------------------------------------------
+    def reserve(self, configuration: Configuration) -> tuple[Array, float]:
+        """Return parts of the limit of friction that are left at points (n,), and the decisive one.
+
+        1 of points that slide. (collective)
+        """
+        touch = self.term.touch
+        with together(configuration.comm):
+            value, p = self.here(configuration, [touch.reserve, touch.pressure]).T
+        return value, self._decisive(configuration, value, p)
+
+    def speed(self, configuration: Configuration) -> tuple[Array, float]:
+        """Return the speeds of points that slide (n,), 1 of others, and the decisive one.
+
+        Along their stretches, so that it is 0 where slip ends or turns. (collective)
+        """
+        touch, law = self.term.touch, self.term._substitution
+        with together(configuration.comm):
+            rates = self.entities.rates(configuration, self.jets, law.unknowns)
+            known = {v.name: rates[u.name] for u, v in law.rate_of.items()}
+            value, p = self.here(configuration, [touch.speed, touch.pressure], known).T
+        return value, self._decisive(configuration, value, p)
+
+    def _decisive(self, configuration: Configuration, value: Array, p: Array) -> float:
+        """Return the least value, of a patch the largest where it presses; 1: none (collective)."""
+        patch = self.term.touch.patch
+        own = value[p > 0.0] if patch else -value
+        most = np.array([own.max(initial=-np.inf if patch else -1.0)])
+        most = reduced(configuration.comm, most, MPI.MAX)
+        found = float(most[0]) if patch else -float(most[0])
+        return found if np.isfinite(found) else 1.0
+
+    def let_slip(self, configuration: Configuration, near: float) -> None:
+        """Let points slip from now on that have no more than `near` of their limit (collective)."""
+        touch, (value, decisive) = self.term.touch, self.reserve(configuration)
+        slides: dict[str, float] = {str(SLIPPED): 1.0}
+        if touch.patch:
+            slides = {str(SLIPPED): LEAST, str(HELD): 0.0}
+        elif touch.coulomb is not None and touch.coulomb.speeds:  # which begins at rest
+            slides = {str(SLIPPED): LEAST, str(SLIP_STEP): 0.0}
+        chosen = np.full(len(value), decisive <= near) if touch.patch else value <= near
+        for name, number in slides.items():
+            configuration.memory.put(self.name, name, chosen, number)
+
+    def let_stick(self, configuration: Configuration, near: float) -> None:
+        """Let points stick from now on that slide with no more than `near` (collective)."""
+        value, decisive = self.speed(configuration)
+        chosen = np.full(len(value), decisive <= near) if self.term.touch.patch else value <= near
+        configuration.memory.put(self.name, str(SLIPPED), chosen, 0.0)
 
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import sympy as sp
@@ -15,7 +15,7 @@ from ..kinematics.quantity import dot, real
 from ..terms.quantities import symbols_of
 from ..values.functions import REQUIRED, taking
 from . import laws
-from .laws import DAMPING, NEAR, SLID, SLIPPED, SPAN, K, ahead
+from .laws import DAMPING, HELD, NEAR, SLID, SLIPPED, SPAN, K, ahead
 from .steps import GROWN, OVERLAP, RELEASE
 
 if TYPE_CHECKING:
@@ -60,15 +60,18 @@ class Touch:
         to either.
     shape, law, coulomb : the target and the laws.
     rolls : the point is the centre of a rigid ball of radius rho: it has two anchors.
+    corner : the point is one of several on which a rigid body lies.
 
     Attributes
     ----------
+    patch : whether the points decide as one where they begin to slip, see `Coulomb.of_patch`.
     lets : the named stages, after it was called.
     gap, pressure, force, point, status, rub, slid : at the place, expressions of `lets`: `force`
         (3,) per area on the point, `point` is x, in the frame of the shape, `status` 0 open, 1
         stick (or without friction), 2 slip, `rub` the size of the friction per area, `slid` the
         path since it last began to touch. `reserve` : of a point that stuck in the last step, the
-        part of the limit of friction that is left, 1 of others.
+        part of the limit of friction that is left, 1 of others. `speed` : of one that slid, along
+        its stretch, 1 of others.
     """
 
     def __init__(
@@ -78,11 +81,13 @@ class Touch:
         law: Normal,
         coulomb: Coulomb | None = None,
         rolls: bool = False,
+        corner: bool = False,
     ) -> None:
         self.part = part
         self.__name__ = f"contact_{part}_{shape.kind}{'_moved' if shape.moved else ''}"
         self.shape, self.law, self.coulomb = shape, law, coulomb
         self.rolls = rolls and part == "friction"
+        self.patch = coulomb is not None and coulomb.pair and corner and part == "friction"
         self.lets: list[Let] = []
         own = ("r", *AXES) if self.rolls else ("r",)
         names = [f"{q}_a" for q in own]
@@ -138,6 +143,7 @@ class Touch:
             stretches = (f"{STRETCH}{k}" for k in (1, 2, 3))
             initial |= dict.fromkeys((str(SLIPPED), str(SLID), *stretches), sp.S.Zero)
             initial |= dict.fromkeys(self.coulomb.course(sp.S.Zero, sp.S.Zero), sp.S.Zero)
+            initial |= {str(HELD): sp.S.Zero} if self.patch else {}
         if self.rolls:
             n = _in_space(G, E)
             for k in range(3):
@@ -159,6 +165,7 @@ class Touch:
         self.lets.clear()
         self.slid = self.rub = sp.S.Zero
         self.reserve: sp.Expr = sp.S.One
+        self.speed: sp.Expr = sp.S.One
         at = self._place(q)
         if self.part == "energy":
             return self._without_friction(at)
@@ -199,9 +206,7 @@ class Touch:
         """Return the pressure that the rate of the gap adds, and the motion it works on."""
         speed = motion = self._relative(q["v_a"], at.x, q)
         if self.shape.moved:
-            speed = speed - sp.Matrix([rate(s) for s in ORIGIN])
-            for a, axis in zip(at.x, FRAME_AXES, strict=True):
-                speed = speed - a * sp.Matrix([rate(s) for s in axis])
+            speed = speed - _carried(at.x, rate)
         n = self._three("n", _in_space(at.G, at.E))
         away = self._let("gap_rate", dot(n, speed))
         more = self.law.pressure(ahead(self.gap, away)) - self.pressure
@@ -240,18 +245,26 @@ class Touch:
         along = self._let("stretch_n", dot(G, t))
         T = sp.Matrix(self._three("T", [a - along * b for a, b in zip(t, G, strict=True)]))
         dt = real(STEP)
-        m = self._let("coefficient", self.coulomb.expected(dt))
+        coulomb = self.coulomb
+        m = self._let("coefficient", coulomb.of_patch() if self.patch else coulomb.expected(dt))
         before = sp.Matrix([own[f"{STRETCH}{k}"] for k in (1, 2, 3)])
         rub = laws.friction(T, p, m, before=before, let=self._let)
         self.rub = sp.sqrt(dot(rub.force, rub.force))
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
         self.force = self._three("F", _in_space(local, at.E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
-        free = sp.Or(p <= 0, sp.Ne(own[str(SLIPPED)], 0))
-        self.reserve = sp.Piecewise((1, free), (rub.reserve, True))
+        slides = coulomb.slides() if self.patch else sp.Ne(own[str(SLIPPED)], 0)
+        self.reserve = sp.Piecewise((1, sp.Or(p <= 0, slides)), (rub.reserve, True))
+        carried = _carried(contact, lambda s: real(f"rate_{s}")) if self.shape.moved else motion * 0
+        along = dot(_in_space(T, at.E), motion - carried) / sp.sqrt(dot(T, T))
+        self.speed = sp.Piecewise((1, sp.Or(p <= 0, sp.Not(slides))), (along, True))
         self.slid = _if_closed(p, own[str(SLID)] + rub.length)
-        slip = self._let("slip_after", _if_closed(p, self.coulomb.slipped(rub, dt)))
-        after |= self._anchors(at, anchor, rub) | self.coulomb.course(slip, dt)
+        slipped = coulomb.slipped(rub, dt)
+        if self.patch:
+            slipped = sp.Piecewise((0, rub.sticks), (SLIPPED + rub.length, True))
+            after[str(HELD)] = _if_closed(p, sp.Piecewise((p, rub.sticks), (0, True)))
+        slip = self._let("slip_after", _if_closed(p, slipped))
+        after |= self._anchors(at, anchor, rub) | coulomb.course(slip, dt)
         after |= {str(SLID): self.slid, str(SLIPPED): slip}
         return remember(
             [(sp.Matrix(motion), sp.Matrix(self.force))],
@@ -278,6 +291,14 @@ class Touch:
 def _if_closed(p: sp.Expr, value: sp.Expr, otherwise: sp.Expr = sp.S.Zero) -> sp.Expr:
     """Return a value where there is pressure, and another one elsewhere."""
     return sp.Piecewise((otherwise, p <= 0), (value, True))
+
+
+def _carried(x: Sequence[sp.Expr], rate_of: Callable[[sp.Symbol], sp.Expr]) -> sp.Matrix:
+    """Return the velocity of a point with coordinates in the frame of a shape on the ground."""
+    velocity = sp.Matrix([rate_of(s) for s in ORIGIN])
+    for a, axis in zip(x, FRAME_AXES, strict=True):
+        velocity = velocity + a * sp.Matrix([rate_of(s) for s in axis])
+    return velocity
 
 
 def _in_space(local: Sequence[sp.Expr], E: Sequence[Sequence[sp.Expr]]) -> list[sp.Expr]:

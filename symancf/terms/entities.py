@@ -325,6 +325,15 @@ class Entities:
         np.add.at(values, places, jets.value * present)
         return {s.name: values[..., k] for k, s in enumerate(symbols)}
 
+    def rates(
+        self, configuration: Configuration, jets: Jets, symbols: Sequence[sp.Symbol]
+    ) -> dict[str, Array]:
+        """Return the present rates (n,) of jets by the names of their symbols."""
+        values, known = np.zeros((len(self.ids), len(symbols))), jets.coordinate >= 0
+        moving = jets.value[known] * configuration.rate[jets.coordinate[known]]
+        np.add.at(values, (jets.entity[known], jets.jet[known]), moving)
+        return {s.name: values[:, k] for k, s in enumerate(symbols)}
+
     def form(
         self,
         name: str,

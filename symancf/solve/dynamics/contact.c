@@ -266,6 +266,14 @@ static void drop_memory(const symancf_problem *p, const symancf_state *s)
   write_memory(p, s);
 }
 
+/* Let all entities remember the sum of a row. */
+static void sum_row(const symancf_memory *m, int32_t row)
+{
+  double sum = 0.0;
+  for (int32_t i = 0; i < m->n; i++) sum += m->next[(int64_t)i * m->rows + row];
+  for (int32_t i = 0; i < m->n; i++) m->next[(int64_t)i * m->rows + row] = sum;
+}
+
 /* Find what is remembered at the end of the step; tell whether it is finite. */
 static int find_memory(const symancf_problem *p, const symancf_state *s)
 {
@@ -279,6 +287,8 @@ static int find_memory(const symancf_problem *p, const symancf_state *s)
         if (!isfinite(from[r * 8])) return 0;
       }
     }
+  for (const symancf_memory *m = p->memory; m < p->memory + p->memories; m++)
+    if (m->summed >= 0) sum_row(m, m->summed);
   return 1;
 }
 

@@ -35,6 +35,7 @@ typedef struct {
   double *cell[3];                 /* and the parameters there, of which memory is last; or NULL */
   /* with what solutions stand without a review, see `Standing`: rows, and bounds [n]; -1: none */
   int32_t variable, place, stretch;
+  int32_t summed; /* row that is the sum over all entities, see `Form.summed`; -1: none */
   const double *least, *far;
 } symancf_memory;
 

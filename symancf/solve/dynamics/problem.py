@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
-from ...assembly.protocol import Switches
+from ...assembly.protocol import Switch, Switches
 from ...assembly.state import State
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...newton import AIDS, wanted
@@ -308,9 +308,10 @@ class DynamicProblem(OneProcess, Displayable):
         ----------
         function : called on every rank, returns the same number on each; may communicate. It is
             also called for times within a step, with the motion there.
-            Or a `Contact` with friction on rigid shapes: its zeros are where points begin to slip.
-            They continue with the coefficient of sliding from there, not from the next step on, so
-            that friction with two coefficients is of second order in the step.
+            Or a `Contact` with friction on rigid shapes: its zeros are where points begin to slip,
+            where their slip ends or turns, and where the first one touches or the last one parts.
+            From there on, not from the next step, they have the other coefficient, so that friction
+            is of second order in the step.
         action : called at a zero, on every rank; may change states, rates and parameters.
             Accelerations and multipliers are made consistent with that, the energy that it adds
             is work, and the history keeps the state after it.
@@ -324,15 +325,18 @@ class DynamicProblem(OneProcess, Displayable):
         if not isinstance(switches, Switches):
             own = cast("Callable[[], float]", function)
             return self._events.add(own, action, direction, terminate).times
-        reserve, also = partial(switches.reserve, system), action
+        times: list[float] = []
 
-        def switch() -> None:
-            switches.switch(system)
-            if also is not None:
-                also()
+        def happen(switch: Switch) -> None:
+            times.append(system.time)
+            switch.action()
+            if action is not None:
+                action()
 
-        reserve()  # which may raise
-        return self._events.add(reserve, switch, -1, terminate).times
+        for switch in switches.switches(system):
+            act = partial(happen, switch)
+            self._events.add(switch.function, act, switch.direction, terminate)
+        return times
 
     @warns_once
     def initialize(self, step: float) -> None:

@@ -48,6 +48,7 @@ class Remembering:
                 before=ends[0].copy(),
                 table=tables[number],
                 variable=-1,
+                summed=names.index(form.summed) if form.summed else -1,
             )
             if own is not None:
                 made.give(
