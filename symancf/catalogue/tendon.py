@@ -31,6 +31,7 @@ from ..terms.work import Potential, VirtualWork
 from ..values.arguments import name_or
 from ..values.parameter import OfStep, Parameter, evaluate, label, reals
 from . import tendon_laws as laws
+from .pretension import pretension
 from .winches import Eyelet, Winch
 
 if TYPE_CHECKING:
@@ -119,7 +120,9 @@ class Tendon(OneProcess, Displayable):
         last one are the ends.
     EA : stiffness [N], a number or `Parameter`; ``math.inf``: it does not stretch.
     mu : coefficient of friction, a number or one for each inner eyelet.
-    tension : at first [N], the same everywhere: the cord has the length for it in the reference.
+    tension : at first [N]: the cord has the length for it in the reference. A number is the same
+        everywhere; ``(T, "start")`` and ``(T, "end")`` were pulled from there, by friction
+        :math:`T e^{-\mu\theta}` behind each eyelet.
     start, end : ``"fixed"``, or a `winch`.
     name : shown in messages.
 
@@ -149,7 +152,7 @@ class Tendon(OneProcess, Displayable):
         *,
         EA: Any,
         mu: Any = 0.0,
-        tension: float = 0.0,
+        tension: float | tuple[float, str] = 0.0,
         start: Winch | Literal["fixed"] = "fixed",
         end: Winch | Literal["fixed"] = "fixed",
         name: str | None = None,
@@ -167,15 +170,15 @@ class Tendon(OneProcess, Displayable):
             )
         self._winches = self._ends(start, end)
         self.EA, self.mu = self._stiffness(EA), self._friction(mu)
-        self.tension = self._tensioned(tension)
+        self.tension = pretension(self.what, tension)
         self.inextensible = isinstance(self.EA, float) and math.isinf(self.EA)
         self.rubs = isinstance(self.mu, Parameter) or bool(np.any(self.mu))
-        if self.inextensible and self.tension:
+        if self.inextensible and self.tension.force:
             raise ParameterError(
                 f"{self.what} does not stretch, so nothing follows from tension="
-                f"{self.tension:g}: pull it, by winch(force=) or winch(feed=)",
+                f"{self.tension.force:g}: pull it, by winch(force=) or winch(feed=)",
                 asked="tension",
-                given=self.tension,
+                given=self.tension.force,
             )
         self._make()
 
@@ -252,16 +255,6 @@ class Tendon(OneProcess, Displayable):
         every = np.zeros(self.size)
         every[1:-1] = value
         return every
-
-    def _tensioned(self, tension: Any) -> float:
-        value = reals(tension)
-        if value.shape != () or value < 0.0:
-            raise ParameterError(
-                f"{self.what}: tension is {label(tension)}: give a number that is not negative [N]",
-                asked="tension",
-                given=tension,
-            )
-        return float(value)
 
     # ---- its parts ------------------------------------------------------------------------------
     def _make(self) -> None:
@@ -485,9 +478,13 @@ class TendonBinding:
                     given=k,
                 )
             self.lengths = L
-            if term.tension:
+            if term.tension.force:
                 EA = evaluate(f"EA of {term.what}", term.EA, configuration.time)
-                self.lengths = L / (1.0 + term.tension / EA)
+                mu = term.mu.value if isinstance(term.mu, Parameter) else term.mu
+                self.lengths = L / (1.0 + term.tension.along(mu * turns(self.X)) / EA)
+        if term._passed is not None:  # what passes is a part of the cord, and rounded as that
+            at, _ = term._passed.local(configuration)
+            configuration.reference[at] = L.max()
         return [form for part in self.parts for form in part.forms(configuration)]
 
     def settle(self, configuration: Configuration) -> None:
@@ -500,11 +497,8 @@ class TendonBinding:
 
     def _put(self, configuration: Configuration, pulls: Array) -> None:
         """Let the unknowns that are tensions have values (segments,)."""
-        vertices = self.term._tensions.resolve(configuration.layout).vertices[:, 0]
-        numbering, ids = configuration.numbering, configuration.topology.vertex_ids
-        local = np.flatnonzero(np.isin(ids, vertices))
-        at = numbering.offset[local, numbering.block(TENSION.name)]
-        configuration.state[at] = pulls[ids[local] - vertices[0]]
+        at, k = self.term._tensions.local(configuration)
+        configuration.state[at] = pulls[k]
 
     # ---- slack ----------------------------------------------------------------------------------
     def taut(self, time: float) -> float:

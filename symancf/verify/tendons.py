@@ -82,6 +82,25 @@ def capstan() -> Iterator[Number]:
                 yield Number(f"T{k} [N], let go to {F.value:g} N, {text}", T, back[k], 1e-9)
 
 
+@case("T23_pretension_by_friction", "T = T0 exp(-mu sum theta), pulled from either end; at rest")
+def pretension() -> Iterator[Number]:
+    """A cord through four fixed eyelets, pulled before and then held, stiff and soft."""
+    total = float(TURNS.sum())
+    for stiffness, strain in ((1e5, 1e-3), (1e7, 1e-7), (1.0, 0.5)):
+        for pulled in ("start", "end"):
+            X, T0 = polygon(1.0, 0.7), strain * stiffness
+            mass = PointMass(1.0, X[0])
+            places = [mass.centre, Ground(X[1:])]
+            cord = Tendon(places, EA=stiffness, mu=MU, tension=(T0, pulled))
+            system = System(mass, terms=[cord, fix(mass)])
+            StaticProblem(system, options=TIGHT).solve()
+            T = cord.tensions(system)[:: 1 if pulled == "start" else -1]
+            text = f"strain {strain:g}, pulled at its {pulled}"
+            yield Number(f"T0/EA, {text}", T[0] / stiffness, strain, 1e-7)
+            yield Number(f"T4/T0, {text}", T[-1] / T[0], math.exp(-MU * total), 1e-7)
+            yield Number(f"slip [m], {text}", np.abs(cord.slips(system)).max(), 0.0, 1e-14)
+
+
 def distance(theta: float) -> float:
     """Return the distance of the eyelets of an arm that has turned by theta."""
     x = ARM * math.cos(theta) - BESIDE * math.sin(theta) + ARM

@@ -24,11 +24,11 @@ def polygon(lengths=(1.0, 0.5, 0.7, 0.4, 0.9)):
     return np.array(points)
 
 
-def rope(force, mu=0.25, **given):
+def rope(force, mu=0.25, EA=1e5):
     """Return a system of a cord through four fixed eyelets, and the cord."""
     points = polygon()
     mass = sa.PointMass(1.0, points[0])
-    cord = sa.Tendon([mass.centre, sa.ground.at(points[1:])], EA=1e5, mu=mu, end=force, **given)
+    cord = sa.Tendon([mass.centre, sa.ground.at(points[1:])], EA=EA, mu=mu, end=force)
     return sa.System(mass, terms=[cord, sa.fix(mass)]), cord
 
 
@@ -201,12 +201,13 @@ def test_refuses_what_cannot_be():
         "start": lambda: sa.Tendon([mass.centre, away], EA=1.0, start="free"),
         "winch": lambda: sa.winch(feed=1.0, force=1.0),
         "motor": lambda: sa.winch(motor=1.0),
+        "tension ": lambda: sa.Tendon([mass.centre, away], EA=1.0, tension=(1.0, "left")),
         "offset": lambda: sa.eyelet(sa.ground.at((0, 0, 0)), offset=1.0),
     }
     for asked, call in given.items():
         with pytest.raises(sa.SymancfError) as error:
             call()
-        assert error.value.asked == asked
+        assert error.value.asked == asked.strip()
     twice = sa.Tendon([mass.centre, sa.ground.at([(1, 0, 0), (1, 0, 0)])], EA=1.0)
     with pytest.raises(sa.ConstraintError, match="places 1 and 2 coincide"):
         sa.System(mass, terms=[twice, sa.fix(mass)])
@@ -225,6 +226,31 @@ def test_rests_where_all_is_fixed(mu):
         system = sa.System(rod, terms=[cord, sa.fix(rod["body"])])
         sa.StaticProblem(system).solve()
         np.testing.assert_allclose(cord.tensions(system), tension, rtol=1e-12)
+
+
+@pytest.mark.parametrize("pulled", ["start", "end"])
+def test_was_pulled_from_one_end(pulled):
+    """The profile of the rope's equation rests in all eyelets, with a mu for each or one."""
+    points, mu = polygon(), [0.25, 0.1, 0.25, 0.4]
+    fallen = np.exp(-np.append(0.0, np.cumsum(TURNS * mu)))
+    if pulled == "end":
+        fallen = np.exp(-np.append(np.cumsum((TURNS * mu)[::-1])[::-1], 0.0))
+    for EA, T in ((1e5, 2.0), (1e7, 0.1), (500.0, 300.0)):
+        mass = sa.PointMass(1.0, points[0])
+        cord = sa.Tendon([mass.centre, sa.ground.at(points[1:])], EA=EA, mu=mu, tension=(T, pulled))
+        system = sa.System(mass, terms=[cord, sa.fix(mass)])
+        sa.StaticProblem(system).solve()
+        np.testing.assert_allclose(cord.tensions(system), T * fallen, rtol=1e-6)
+        np.testing.assert_allclose(cord.slips(system), 0.0, atol=1e-14)
+        assert cord.dissipated(system) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_follows_a_path_of_a_stiff_cord_that_holds_nothing_up():
+    """With EA = 1e7 at F = 0 the residuals are the last places of lengths."""
+    F = sa.Parameter("F")
+    system, cord = rope(sa.winch(force=F), mu=0.0, EA=1e7)
+    sa.StaticProblem(system).follow(F, to=100.0)
+    np.testing.assert_allclose(cord.tensions(system), 100.0, rtol=1e-9)
 
 
 def test_has_no_path_with_friction():
