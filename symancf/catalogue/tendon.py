@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 TOLERANCE = 1e-9  # of strain: below it a segment is neither taut nor slack
+SHORT = 0.02  # of the length in the reference: a segment whose end this is
 TAUT, UNIT, L0 = "taut", "unit", "l0"
 # tensions of cords over their unit, the scale of multipliers
 TENSION = Block("tensions", 1, "algebraic")
@@ -356,7 +357,7 @@ class Tendon(OneProcess, Displayable):
         """
         own = system.binding(self)
         s = own.slid(system)
-        s[[0, -1]] += np.array([-1.0, 1.0]) * own.feeds(system)
+        s[[0, -1]] += np.array([-1.0, 1.0]) * own.feeds(system.time)
         return s
 
     @in_system
@@ -488,10 +489,16 @@ class TendonBinding:
         return [form for part in self.parts for form in part.forms(configuration)]
 
     def settle(self, configuration: Configuration) -> None:
-        """Give elastic segments the tensions that belong to the present state (collective)."""
+        """Tell slack from taut, and give elastic segments their tensions there (collective)."""
+        shape, taut = self.shape(configuration), self.taut(0.0)
+        excess = shape.L.sum() / shape.cord.sum() - 1.0
+        if abs(excess) > TOLERANCE:
+            taut = float(excess > 0.0)
+        if taut != self.taut(0.0):
+            self.variable.value = np.array([taut])
         if self.term.inextensible:
             return
-        shape, EA = self.shape(configuration), evaluate("EA", self.term.EA, configuration.time)
+        EA = evaluate("EA", self.term.EA, configuration.time)
         pulls = EA * (shape.L / shape.cord - 1.0) * self.taut(0.0) / configuration.stiffness
         self._put(configuration, pulls)
 
@@ -524,6 +531,27 @@ class TendonBinding:
         self._put(configuration, np.zeros(self.term.size - 1))
         return Verdict.AGAIN
 
+    def explain(self, configuration: Configuration, state: Array, time: float) -> str:
+        """Tell which segment ends at a state: where no cord is left, or its places meet."""
+        kept, configuration.state[:] = configuration.state.copy(), state
+        try:
+            shape = self.shape(configuration, time)
+        finally:
+            configuration.state[:] = kept
+        left, apart = shape.cord / self.lengths, shape.L / self.lengths
+        for ratio, what in ((left, "no cord is left"), (apart, "the places meet")):
+            k = int(np.argmin(ratio))
+            if ratio[k] < SHORT:
+                places = " and ".join(
+                    f"{j} ({self.term._entries[self.term._entry_of[j]][0]})" for j in (k, k + 1)
+                )
+                return (
+                    f"{what} in segment {k} of {self.term.what}, between its places {places} at "
+                    f"t = {time:.6g}: {shape.cord[k]:.3g} of a length of {self.lengths[k]:.3g} in "
+                    f"the reference, over a distance of {shape.L[k]:.3g}"
+                )
+        return ""
+
     # ---- results --------------------------------------------------------------------------------
     def positions(self, configuration: Configuration) -> Array:
         """Return the positions (places, 3) (collective)."""
@@ -538,21 +566,20 @@ class TendonBinding:
             s[term._number >= 0] = passed[:, 0]
         return s
 
-    def feeds(self, configuration: Configuration) -> Array:
+    def feeds(self, time: float) -> Array:
         """Return what the winches have paid out, at start and end."""
         what = f"feed of {self.term.what}"
         feeds = (w.feed for w in self.term._winches)
-        return np.array(
-            [0.0 if f is None else evaluate(what, f, configuration.time) for f in feeds]
-        )
+        return np.array([0.0 if f is None else evaluate(what, f, time) for f in feeds])
 
-    def shape(self, configuration: Configuration) -> CordShape:
-        """Return distances, directions and lengths of the cord (collective)."""
+    def shape(self, configuration: Configuration, time: float | None = None) -> CordShape:
+        """Return distances, directions and lengths of the cord, fed as at `time` (collective)."""
         d = np.diff(self.positions(configuration), axis=0)
         L = np.linalg.norm(d, axis=1)
         cord = self.lengths + np.diff(self.slid(configuration))
-        cord[[0]] += self.feeds(configuration)[0]
-        cord[[-1]] += self.feeds(configuration)[1]
+        start, end = self.feeds(configuration.time if time is None else time)
+        cord[0] += start
+        cord[-1] += end
         return CordShape(L, d / L[:, None], cord)
 
     def tensions(self, configuration: Configuration) -> Array:

@@ -189,6 +189,39 @@ def test_is_drawn_from_rest_in_adaptive_steps(force):
     assert system.velocity(arm.at((0.0, 0.0, 0.0)))[0] == pytest.approx([-speed, 0, 0], rel=1e-2)
 
 
+def flying(feed=0.1, EA=100.0, speed=1.0, **options):
+    """Return the motion of a mass on a cord to the ground, thrown away from it."""
+    mass = sa.PointMass(1.0, (1.0, 0.0, 0.0), velocity=(speed, 0.0, 0.0))
+    end = sa.ground.at((0.0, 0.0, 0.0))
+    cord = sa.Tendon([end, mass.centre], EA=EA, start=sa.winch(feed=feed), name="leash")
+    system = sa.System(mass, terms=[cord])
+    return sa.DynamicProblem(system, **options), system, cord, mass
+
+
+def test_comes_taut_in_flight():
+    """Slack, half a period of the spring EA/l, slack: it flies back as fast as it came."""
+    problem, system, cord, mass = flying()
+    problem.solve(to=0.05, step=1e-3)
+    assert cord.slack(system)
+    assert system.velocity(mass.centre)[0, 0] == pytest.approx(1.0, rel=1e-12)
+    problem.solve(to=0.3, step=1e-3)
+    assert cord.tensions(system)[0] > 1.0
+    problem.solve(to=1.0, step=1e-3)
+    omega = math.sqrt(100.0 / 1.1)
+    x = 1.1 - (1.0 - 0.1 - math.pi / omega)
+    assert cord.slack(system)
+    assert cord.length(system) == pytest.approx(x, rel=1e-4)
+
+
+def test_names_what_is_wound_up():
+    """A mass is drawn in by its cord until nothing of that is left."""
+    problem, *_ = flying(feed=lambda t: -t, speed=0.0)
+    with pytest.raises(sa.ConvergenceError, match=r"segment 0 of tendon 'leash'.* places 0") as e:
+        problem.solve(to=2.0, step=1e-2)
+    assert e.value.asked == "cord"
+    assert 0.9 < e.value.time < 1.0
+
+
 def test_refuses_what_cannot_be():
     """One error each, on every rank, that says what was given."""
     mass = sa.PointMass(1.0)
