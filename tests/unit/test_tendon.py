@@ -261,6 +261,29 @@ def test_rests_where_all_is_fixed(mu):
         np.testing.assert_allclose(cord.tensions(system), tension, rtol=1e-12)
 
 
+@pytest.mark.parametrize("mu", [0.0, 0.2])
+def test_passes_eyelets_on_thin_plates(mu):
+    """A strip is drawn up by both corners of its end: F L^3/(3 EI); beside it there is nothing."""
+    E, length, width, thick = 1e9, 0.2, 0.02, 1e-3
+    mesh = sa.Mesh.box((length, width), (8, 2))
+    law = {"E": E, "nu": 0.0, "thickness": thick}
+    strip = sa.Body(mesh["body"], sa.elements.ancf_thin_plate, sa.energies.kirchhoff(), **law)
+    corners = [(length, 0.0, 0.0), (length, width, 0.0)]
+    above = [sa.ground.at((x, y, 50.0)) for x, y, _ in corners]
+    places = [above[0], strip.at(corners), above[1]]
+    cord = sa.Tendon(places, EA=10.0, mu=mu, start=sa.winch(force=1e-3))
+    system = sa.System(strip, terms=[cord, sa.fix(strip["x0"])])
+    sa.StaticProblem(system).solve()
+    T = cord.tensions(system)
+    deflection = system.displacement(strip.at(corners))[:, 2].mean()
+    expected = (T[0] + T[2]) * length**3 / (3 * E * width * thick**3 / 12)
+    assert deflection == pytest.approx(expected, rel=5e-4)
+    assert T[2] == pytest.approx(T[0] * math.exp(-mu * cord.angles(system).sum()), rel=1e-8)
+    beside = sa.Tendon([sa.eyelet(strip.at(corners), (0.0, 1e-3))], EA=10.0)
+    with pytest.raises(sa.ConstraintError, match="ancf_thin_plate has no axis e3"):
+        sa.System(strip, terms=[beside])
+
+
 @pytest.mark.parametrize("pulled", ["start", "end"])
 def test_was_pulled_from_one_end(pulled):
     """The profile of the rope's equation rests in all eyelets, with a mu for each or one."""
