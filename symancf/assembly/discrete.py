@@ -474,8 +474,11 @@ class DiscreteSystem(Configuration):
 
     def settle(self) -> None:
         """Give coordinates that are functions of the others their values (collective)."""
+        variables = self.variables
         for item in self._settling:
             item.settle(self)
+        if not all(map(np.array_equal, variables, self.variables)):
+            self.update(self.time)
 
     def at_instants(
         self, times: Array, state: Array, rate: Array, residuals: Array

@@ -201,6 +201,14 @@ class Settles(Protocol):
         """Give them the values that belong to the present state."""
 
 
+@runtime_checkable
+class Explains(Protocol):
+    """Knows why there is no solution."""
+
+    def explain(self, configuration: Configuration, state: Array, time: float, /) -> str:
+        """Return what of it ends at a state (local vector), "" where nothing does (collective)."""
+
+
 # ---- lists that change ---------------------------------------------------------------------------
 @runtime_checkable
 class Revises(Protocol):

@@ -31,6 +31,7 @@ from ..terms.work import Potential, VirtualWork
 from ..values.arguments import name_or
 from ..values.parameter import OfStep, Parameter, evaluate, label, reals
 from . import tendon_laws as laws
+from .pretension import pretension
 from .winches import Eyelet, Winch
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 TOLERANCE = 1e-9  # of strain: below it a segment is neither taut nor slack
+SHORT = 0.02  # of the length in the reference: a segment whose end this is
 TAUT, UNIT, L0 = "taut", "unit", "l0"
 # tensions of cords over their unit, the scale of multipliers
 TENSION = Block("tensions", 1, "algebraic")
@@ -119,7 +121,9 @@ class Tendon(OneProcess, Displayable):
         last one are the ends.
     EA : stiffness [N], a number or `Parameter`; ``math.inf``: it does not stretch.
     mu : coefficient of friction, a number or one for each inner eyelet.
-    tension : at first [N], the same everywhere: the cord has the length for it in the reference.
+    tension : at first [N]: the cord has the length for it in the reference. A number is the same
+        everywhere; ``(T, "start")`` and ``(T, "end")`` were pulled from there, by friction
+        :math:`T e^{-\mu\theta}` behind each eyelet.
     start, end : ``"fixed"``, or a `winch`.
     name : shown in messages.
 
@@ -149,7 +153,7 @@ class Tendon(OneProcess, Displayable):
         *,
         EA: Any,
         mu: Any = 0.0,
-        tension: float = 0.0,
+        tension: float | tuple[float, str] = 0.0,
         start: Winch | Literal["fixed"] = "fixed",
         end: Winch | Literal["fixed"] = "fixed",
         name: str | None = None,
@@ -167,15 +171,15 @@ class Tendon(OneProcess, Displayable):
             )
         self._winches = self._ends(start, end)
         self.EA, self.mu = self._stiffness(EA), self._friction(mu)
-        self.tension = self._tensioned(tension)
+        self.tension = pretension(self.what, tension)
         self.inextensible = isinstance(self.EA, float) and math.isinf(self.EA)
         self.rubs = isinstance(self.mu, Parameter) or bool(np.any(self.mu))
-        if self.inextensible and self.tension:
+        if self.inextensible and self.tension.force:
             raise ParameterError(
                 f"{self.what} does not stretch, so nothing follows from tension="
-                f"{self.tension:g}: pull it, by winch(force=) or winch(feed=)",
+                f"{self.tension.force:g}: pull it, by winch(force=) or winch(feed=)",
                 asked="tension",
-                given=self.tension,
+                given=self.tension.force,
             )
         self._make()
 
@@ -252,16 +256,6 @@ class Tendon(OneProcess, Displayable):
         every = np.zeros(self.size)
         every[1:-1] = value
         return every
-
-    def _tensioned(self, tension: Any) -> float:
-        value = reals(tension)
-        if value.shape != () or value < 0.0:
-            raise ParameterError(
-                f"{self.what}: tension is {label(tension)}: give a number that is not negative [N]",
-                asked="tension",
-                given=tension,
-            )
-        return float(value)
 
     # ---- its parts ------------------------------------------------------------------------------
     def _make(self) -> None:
@@ -363,7 +357,7 @@ class Tendon(OneProcess, Displayable):
         """
         own = system.binding(self)
         s = own.slid(system)
-        s[[0, -1]] += np.array([-1.0, 1.0]) * own.feeds(system)
+        s[[0, -1]] += np.array([-1.0, 1.0]) * own.feeds(system.time)
         return s
 
     @in_system
@@ -485,26 +479,33 @@ class TendonBinding:
                     given=k,
                 )
             self.lengths = L
-            if term.tension:
+            if term.tension.force:
                 EA = evaluate(f"EA of {term.what}", term.EA, configuration.time)
-                self.lengths = L / (1.0 + term.tension / EA)
+                mu = term.mu.value if isinstance(term.mu, Parameter) else term.mu
+                self.lengths = L / (1.0 + term.tension.along(mu * turns(self.X)) / EA)
+        if term._passed is not None:  # what passes is a part of the cord, and rounded as that
+            at, _ = term._passed.local(configuration)
+            configuration.reference[at] = L.max()
         return [form for part in self.parts for form in part.forms(configuration)]
 
     def settle(self, configuration: Configuration) -> None:
-        """Give elastic segments the tensions that belong to the present state (collective)."""
+        """Tell slack from taut, and give elastic segments their tensions there (collective)."""
+        shape, taut = self.shape(configuration), self.taut(0.0)
+        excess = shape.L.sum() / shape.cord.sum() - 1.0
+        if abs(excess) > TOLERANCE:
+            taut = float(excess > 0.0)
+        if taut != self.taut(0.0):
+            self.variable.value = np.array([taut])
         if self.term.inextensible:
             return
-        shape, EA = self.shape(configuration), evaluate("EA", self.term.EA, configuration.time)
+        EA = evaluate("EA", self.term.EA, configuration.time)
         pulls = EA * (shape.L / shape.cord - 1.0) * self.taut(0.0) / configuration.stiffness
         self._put(configuration, pulls)
 
     def _put(self, configuration: Configuration, pulls: Array) -> None:
         """Let the unknowns that are tensions have values (segments,)."""
-        vertices = self.term._tensions.resolve(configuration.layout).vertices[:, 0]
-        numbering, ids = configuration.numbering, configuration.topology.vertex_ids
-        local = np.flatnonzero(np.isin(ids, vertices))
-        at = numbering.offset[local, numbering.block(TENSION.name)]
-        configuration.state[at] = pulls[ids[local] - vertices[0]]
+        at, k = self.term._tensions.local(configuration)
+        configuration.state[at] = pulls[k]
 
     # ---- slack ----------------------------------------------------------------------------------
     def taut(self, time: float) -> float:
@@ -530,6 +531,27 @@ class TendonBinding:
         self._put(configuration, np.zeros(self.term.size - 1))
         return Verdict.AGAIN
 
+    def explain(self, configuration: Configuration, state: Array, time: float) -> str:
+        """Tell which segment ends at a state: where no cord is left, or its places meet."""
+        kept, configuration.state[:] = configuration.state.copy(), state
+        try:
+            shape = self.shape(configuration, time)
+        finally:
+            configuration.state[:] = kept
+        left, apart = shape.cord / self.lengths, shape.L / self.lengths
+        for ratio, what in ((left, "no cord is left"), (apart, "the places meet")):
+            k = int(np.argmin(ratio))
+            if ratio[k] < SHORT:
+                places = " and ".join(
+                    f"{j} ({self.term._entries[self.term._entry_of[j]][0]})" for j in (k, k + 1)
+                )
+                return (
+                    f"{what} in segment {k} of {self.term.what}, between its places {places} at "
+                    f"t = {time:.6g}: {shape.cord[k]:.3g} of a length of {self.lengths[k]:.3g} in "
+                    f"the reference, over a distance of {shape.L[k]:.3g}"
+                )
+        return ""
+
     # ---- results --------------------------------------------------------------------------------
     def positions(self, configuration: Configuration) -> Array:
         """Return the positions (places, 3) (collective)."""
@@ -544,21 +566,20 @@ class TendonBinding:
             s[term._number >= 0] = passed[:, 0]
         return s
 
-    def feeds(self, configuration: Configuration) -> Array:
+    def feeds(self, time: float) -> Array:
         """Return what the winches have paid out, at start and end."""
         what = f"feed of {self.term.what}"
         feeds = (w.feed for w in self.term._winches)
-        return np.array(
-            [0.0 if f is None else evaluate(what, f, configuration.time) for f in feeds]
-        )
+        return np.array([0.0 if f is None else evaluate(what, f, time) for f in feeds])
 
-    def shape(self, configuration: Configuration) -> CordShape:
-        """Return distances, directions and lengths of the cord (collective)."""
+    def shape(self, configuration: Configuration, time: float | None = None) -> CordShape:
+        """Return distances, directions and lengths of the cord, fed as at `time` (collective)."""
         d = np.diff(self.positions(configuration), axis=0)
         L = np.linalg.norm(d, axis=1)
         cord = self.lengths + np.diff(self.slid(configuration))
-        cord[[0]] += self.feeds(configuration)[0]
-        cord[[-1]] += self.feeds(configuration)[1]
+        start, end = self.feeds(configuration.time if time is None else time)
+        cord[0] += start
+        cord[-1] += end
         return CordShape(L, d / L[:, None], cord)
 
     def tensions(self, configuration: Configuration) -> Array:

@@ -41,6 +41,13 @@ class CordUnknowns(End):
         vertices = layout.new_vertices(self.count, "", self._block)
         return Resolved(np.zeros((self.count, 3)), vertices[:, None])
 
+    def local(self, configuration: Configuration) -> tuple[Ints32, Ints]:
+        """Return the local coordinates of this rank, and the numbers of the unknowns there."""
+        vertices = self.resolve(configuration.layout).vertices[:, 0]
+        numbering, ids = configuration.numbering, configuration.topology.vertex_ids
+        here = np.flatnonzero(np.isin(ids, vertices))
+        return numbering.offset[here, numbering.block(self.block)], ids[here] - vertices[0]
+
     def rows(
         self, configuration: Configuration, places: Resolved, vertices: Ints32, jet: str
     ) -> JetRows:

@@ -19,6 +19,7 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints
 from ..assembly.numbering import IDLE
+from ..assembly.protocol import Explains, having
 from ..bodies.body import Body
 from ..errors import Cause, SymancfError, listed, owner
 from ..laws import evaluate_energy
@@ -185,6 +186,16 @@ def flattest(system: DiscreteSystem, state: Array) -> tuple[float, str, str]:
 
 
 # ---- the tests ----------------------------------------------------------------------------------
+def _term_words(f: Failure) -> Words | None:
+    system = f.system
+    for own in having([system.binding(term) for term in system.terms], Explains):
+        for state in (f.state,) if f.outside is None else (f.outside, f.state):
+            text = own.explain(system, state, f.time)
+            if text:
+                return {"text": text}
+    return None
+
+
 def _at_rest(f: Failure) -> Words | None:
     if not f.without_value:
         return None
@@ -365,6 +376,13 @@ class CauseRow(NamedTuple):
 
 SHORTER = "{shorter}"
 TABLE = (
+    CauseRow(
+        "cord",
+        _term_words,
+        "{text}: pay more cord out, or end the step before",
+        "print(tendon.lengths(system))",
+        alone=True,
+    ),
     CauseRow(
         "no value at rest",
         _at_rest,

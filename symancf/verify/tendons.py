@@ -18,8 +18,8 @@ from ..catalogue import joints
 from ..catalogue.boundary import fix
 from ..catalogue.tendon import Tendon
 from ..catalogue.winches import eyelet, winch
-from ..elements import ancf_rod
-from ..energies import rod
+from ..elements import ancf_rod, ancf_thick_plate, ancf_thin_plate
+from ..energies import kirchhoff, rod, saint_venant_kirchhoff
 from ..mesh import Mesh
 from ..places.ends import Ground
 from ..solve.statics.problem import StaticProblem
@@ -80,6 +80,25 @@ def capstan() -> Iterator[Number]:
             for k in (0, 3):
                 T = cord.tensions(system)[k]
                 yield Number(f"T{k} [N], let go to {F.value:g} N, {text}", T, back[k], 1e-9)
+
+
+@case("T23_pretension_by_friction", "T = T0 exp(-mu sum theta), pulled from either end; at rest")
+def pretension() -> Iterator[Number]:
+    """A cord through four fixed eyelets, pulled before and then held, stiff and soft."""
+    total = float(TURNS.sum())
+    for stiffness, strain in ((1e5, 1e-3), (1e7, 1e-7), (1.0, 0.5)):
+        for pulled in ("start", "end"):
+            X, T0 = polygon(1.0, 0.7), strain * stiffness
+            mass = PointMass(1.0, X[0])
+            places = [mass.centre, Ground(X[1:])]
+            cord = Tendon(places, EA=stiffness, mu=MU, tension=(T0, pulled))
+            system = System(mass, terms=[cord, fix(mass)])
+            StaticProblem(system, options=TIGHT).solve()
+            T = cord.tensions(system)[:: 1 if pulled == "start" else -1]
+            text = f"strain {strain:g}, pulled at its {pulled}"
+            yield Number(f"T0/EA, {text}", T[0] / stiffness, strain, 1e-7)
+            yield Number(f"T4/T0, {text}", T[-1] / T[0], math.exp(-MU * total), 1e-7)
+            yield Number(f"slip [m], {text}", np.abs(cord.slips(system)).max(), 0.0, 1e-14)
 
 
 def distance(theta: float) -> float:
@@ -160,6 +179,46 @@ def cantilever() -> Iterator[Number]:
             turn = math.atan2(axis[2], axis[0])
             expected = 2 * parts * arch(given, length * unit / parts / 2, beside * unit, pulled)
             yield Number(f"angle of the tip [rad], unit {1 / unit:g} m", turn, expected, 1e-3)
+
+
+@case("T24_eyelets_on_plates", "F L^3/(3 EI); elastica of a chord; exp(-mu sum theta)")
+def plates() -> Iterator[Number]:
+    """A strip: drawn up at both corners of its end, and bent by a cord beside its middle."""
+    length, width, thick, E = 0.2, 0.02, 2e-3, 1e8
+    section = {"EA": E * width * thick, "EI2": E * width * thick**3 / 12}
+    section["GA2"] = 5 / 12 * section["EA"]
+    far, pulled, parts, beside = 50.0, 1e-3, 4, 5e-3
+    corners = [(length, 0.0, 0.0), (length, width, 0.0)]
+    mesh = Mesh.box((length, width), (4 * parts, 2))
+    given: dict[str, Any] = {"E": E, "nu": 0.0, "thickness": thick}
+    for element, law, exact in (
+        (ancf_thin_plate, kirchhoff(), 5e-4),
+        (ancf_thick_plate, saint_venant_kirchhoff(), 6e-3),
+    ):
+        for mu in (0.0, 0.2):
+            strip = Body(mesh["body"], element, law, name="strip", **given)
+            above = [Ground((x, y, far)) for x, y, _ in corners]
+            places = [above[0], strip.at(corners), above[1]]
+            cord = Tendon(places, EA=10.0, mu=mu, start=winch(force=pulled))
+            system = System(strip, terms=[fix(strip["x0"]), cord])
+            StaticProblem(system, options=TIGHT).solve()
+            up = cord.tensions(system)[[0, 2]]
+            deflection = system.displacement(strip.at(corners))[:, 2].mean()
+            expected = up.sum() * length**3 / 3 / section["EI2"]
+            text = f"{element.name}, mu = {mu:g}"
+            yield Number(f"deflection [m], {text}", deflection, expected, exact)
+            ratio = math.exp(-mu * cord.angles(system).sum())
+            yield Number(f"T2/T0, {text}", up[1] / up[0], ratio, 1e-9)
+    strip = Body(mesh["body"], ancf_thick_plate, saint_venant_kirchhoff(), name="strip", **given)
+    x = np.linspace(0.0, length, parts + 1)
+    line = np.stack([x, 0 * x + width / 2, 0 * x], axis=1)
+    cord = Tendon([eyelet(strip.at(line), (0.0, beside))], EA=2e3, start=winch(force=0.5))
+    system = System(strip, terms=[fix(strip["x0"]), cord])
+    StaticProblem(system, options=TIGHT).solve()
+    along = system.gradient(strip.at(line[-1]))[0][:, 0]
+    turn = math.atan2(along[2], along[0])
+    expected = 2 * parts * arch(section, length / parts / 2, beside, 0.5)
+    yield Number("angle of the end [rad], ancf_thick_plate", turn, expected, 6e-3)
 
 
 def arch(section: dict[str, float], half: float, beside: float, T: float) -> float:

@@ -230,6 +230,14 @@ def truss(to: float, **given: Any) -> Callable[[], object]:
     return lambda: problem.follow(pull, to=to, **given)
 
 
+def cord() -> Callable[[], object]:
+    """A winch pulls in more than there is between two places."""
+    mass, feed = sa.PointMass(1.0, (1.0, 0.0, 0.0)), sa.winch(feed=lambda t: -1.2 * t)
+    rope = sa.Tendon([sa.ground.at((0.0, 0.0, 0.0)), mass.centre], EA=1e2, start=feed)
+    problem = sa.StaticProblem(sa.System(mass, terms=[rope, sa.fix(mass)]))
+    return lambda: problem.solve(step=0.25)
+
+
 CASES: dict[str, tuple[Callable[[], Callable[[], object]], list[str]]] = {
     "units": (units, ["units", "cells"]),
     "jump": (jump, ["jump", "cells"]),
@@ -248,6 +256,7 @@ CASES: dict[str, tuple[Callable[[], Callable[[], object]], list[str]]] = {
     "time step": (time_step, ["law", "time step"]),
     "explicit step": (explicit, ["explicit step", "cells"]),
     "inertia": (inertia, ["inertia"]),
+    "cord": (cord, ["cord"]),
     "flat cells": (flat_cells, ["flat cells", "corner of a path"]),
     "direction of a path": (lambda: truss(-1.0, direction=1), ["direction of a path"]),
     "steps of a path": (lambda: truss(-1.0, steps=3), ["steps of a path"]),
@@ -283,7 +292,7 @@ def test_every_cause_has_a_model() -> None:
 
 
 @pytest.mark.collective
-@pytest.mark.parametrize("kind", ["jump", "cells", "law", "free motion", "flat cells"])
+@pytest.mark.parametrize("kind", ["jump", "cells", "law", "free motion", "flat cells", "cord"])
 def test_all_ranks_name_the_same(kind: str) -> None:
     error = failure(kind)
     every = MPI.COMM_WORLD.allgather((str(error), error.causes))

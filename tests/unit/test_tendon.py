@@ -24,11 +24,11 @@ def polygon(lengths=(1.0, 0.5, 0.7, 0.4, 0.9)):
     return np.array(points)
 
 
-def rope(force, mu=0.25, **given):
+def rope(force, mu=0.25, EA=1e5):
     """Return a system of a cord through four fixed eyelets, and the cord."""
     points = polygon()
     mass = sa.PointMass(1.0, points[0])
-    cord = sa.Tendon([mass.centre, sa.ground.at(points[1:])], EA=1e5, mu=mu, end=force, **given)
+    cord = sa.Tendon([mass.centre, sa.ground.at(points[1:])], EA=EA, mu=mu, end=force)
     return sa.System(mass, terms=[cord, sa.fix(mass)]), cord
 
 
@@ -189,6 +189,39 @@ def test_is_drawn_from_rest_in_adaptive_steps(force):
     assert system.velocity(arm.at((0.0, 0.0, 0.0)))[0] == pytest.approx([-speed, 0, 0], rel=1e-2)
 
 
+def flying(feed=0.1, EA=100.0, speed=1.0, **options):
+    """Return the motion of a mass on a cord to the ground, thrown away from it."""
+    mass = sa.PointMass(1.0, (1.0, 0.0, 0.0), velocity=(speed, 0.0, 0.0))
+    end = sa.ground.at((0.0, 0.0, 0.0))
+    cord = sa.Tendon([end, mass.centre], EA=EA, start=sa.winch(feed=feed), name="leash")
+    system = sa.System(mass, terms=[cord])
+    return sa.DynamicProblem(system, **options), system, cord, mass
+
+
+def test_comes_taut_in_flight():
+    """Slack, half a period of the spring EA/l, slack: it flies back as fast as it came."""
+    problem, system, cord, mass = flying()
+    problem.solve(to=0.05, step=1e-3)
+    assert cord.slack(system)
+    assert system.velocity(mass.centre)[0, 0] == pytest.approx(1.0, rel=1e-12)
+    problem.solve(to=0.3, step=1e-3)
+    assert cord.tensions(system)[0] > 1.0
+    problem.solve(to=1.0, step=1e-3)
+    omega = math.sqrt(100.0 / 1.1)
+    x = 1.1 - (1.0 - 0.1 - math.pi / omega)
+    assert cord.slack(system)
+    assert cord.length(system) == pytest.approx(x, rel=1e-4)
+
+
+def test_names_what_is_wound_up():
+    """A mass is drawn in by its cord until nothing of that is left."""
+    problem, *_ = flying(feed=lambda t: -t, speed=0.0)
+    with pytest.raises(sa.ConvergenceError, match=r"segment 0 of tendon 'leash'.* places 0") as e:
+        problem.solve(to=2.0, step=1e-2)
+    assert e.value.asked == "cord"
+    assert 0.9 < e.value.time < 1.0
+
+
 def test_refuses_what_cannot_be():
     """One error each, on every rank, that says what was given."""
     mass = sa.PointMass(1.0)
@@ -201,12 +234,13 @@ def test_refuses_what_cannot_be():
         "start": lambda: sa.Tendon([mass.centre, away], EA=1.0, start="free"),
         "winch": lambda: sa.winch(feed=1.0, force=1.0),
         "motor": lambda: sa.winch(motor=1.0),
+        "tension ": lambda: sa.Tendon([mass.centre, away], EA=1.0, tension=(1.0, "left")),
         "offset": lambda: sa.eyelet(sa.ground.at((0, 0, 0)), offset=1.0),
     }
     for asked, call in given.items():
         with pytest.raises(sa.SymancfError) as error:
             call()
-        assert error.value.asked == asked
+        assert error.value.asked == asked.strip()
     twice = sa.Tendon([mass.centre, sa.ground.at([(1, 0, 0), (1, 0, 0)])], EA=1.0)
     with pytest.raises(sa.ConstraintError, match="places 1 and 2 coincide"):
         sa.System(mass, terms=[twice, sa.fix(mass)])
@@ -225,6 +259,54 @@ def test_rests_where_all_is_fixed(mu):
         system = sa.System(rod, terms=[cord, sa.fix(rod["body"])])
         sa.StaticProblem(system).solve()
         np.testing.assert_allclose(cord.tensions(system), tension, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.2])
+def test_passes_eyelets_on_thin_plates(mu):
+    """A strip is drawn up by both corners of its end: F L^3/(3 EI); beside it there is nothing."""
+    E, length, width, thick = 1e9, 0.2, 0.02, 1e-3
+    mesh = sa.Mesh.box((length, width), (8, 2))
+    law = {"E": E, "nu": 0.0, "thickness": thick}
+    strip = sa.Body(mesh["body"], sa.elements.ancf_thin_plate, sa.energies.kirchhoff(), **law)
+    corners = [(length, 0.0, 0.0), (length, width, 0.0)]
+    above = [sa.ground.at((x, y, 50.0)) for x, y, _ in corners]
+    places = [above[0], strip.at(corners), above[1]]
+    cord = sa.Tendon(places, EA=10.0, mu=mu, start=sa.winch(force=1e-3))
+    system = sa.System(strip, terms=[cord, sa.fix(strip["x0"])])
+    sa.StaticProblem(system).solve()
+    T = cord.tensions(system)
+    deflection = system.displacement(strip.at(corners))[:, 2].mean()
+    expected = (T[0] + T[2]) * length**3 / (3 * E * width * thick**3 / 12)
+    assert deflection == pytest.approx(expected, rel=5e-4)
+    assert T[2] == pytest.approx(T[0] * math.exp(-mu * cord.angles(system).sum()), rel=1e-8)
+    beside = sa.Tendon([sa.eyelet(strip.at(corners), (0.0, 1e-3))], EA=10.0)
+    with pytest.raises(sa.ConstraintError, match="ancf_thin_plate has no axis e3"):
+        sa.System(strip, terms=[beside])
+
+
+@pytest.mark.parametrize("pulled", ["start", "end"])
+def test_was_pulled_from_one_end(pulled):
+    """The profile of the rope's equation rests in all eyelets, with a mu for each or one."""
+    points, mu = polygon(), [0.25, 0.1, 0.25, 0.4]
+    fallen = np.exp(-np.append(0.0, np.cumsum(TURNS * mu)))
+    if pulled == "end":
+        fallen = np.exp(-np.append(np.cumsum((TURNS * mu)[::-1])[::-1], 0.0))
+    for EA, T in ((1e5, 2.0), (1e7, 0.1), (500.0, 300.0)):
+        mass = sa.PointMass(1.0, points[0])
+        cord = sa.Tendon([mass.centre, sa.ground.at(points[1:])], EA=EA, mu=mu, tension=(T, pulled))
+        system = sa.System(mass, terms=[cord, sa.fix(mass)])
+        sa.StaticProblem(system).solve()
+        np.testing.assert_allclose(cord.tensions(system), T * fallen, rtol=1e-6)
+        np.testing.assert_allclose(cord.slips(system), 0.0, atol=1e-14)
+        assert cord.dissipated(system) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_follows_a_path_of_a_stiff_cord_that_holds_nothing_up():
+    """With EA = 1e7 at F = 0 the residuals are the last places of lengths."""
+    F = sa.Parameter("F")
+    system, cord = rope(sa.winch(force=F), mu=0.0, EA=1e7)
+    sa.StaticProblem(system).follow(F, to=100.0)
+    np.testing.assert_allclose(cord.tensions(system), 100.0, rtol=1e-9)
 
 
 def test_has_no_path_with_friction():

@@ -240,12 +240,14 @@ class Integrator:
         """Iterate from the present state until all terms agree; tell whether they do."""
         newton, system, self.review = self.newton, self.motion.system, Review(Verdict.STANDS)
         for _ in range(REVISIONS):
-            converged = newton.solve_step(h)
+            variables, converged = system.variables, newton.solve_step(h)
             self.iterations += newton.iterations
             self.linear_iterations += newton.linear_iterations
             self.review = system.review(system.time) if converged else Review(Verdict.STANDS)
             if self.review.verdict is not Verdict.AGAIN:
                 break
+            if not all(map(np.array_equal, variables, system.variables)):
+                newton.tangent.stale = True  # it is that of other laws
             with together(newton.comm):
                 system.update(system.time)
         return converged and self.review.verdict is Verdict.STANDS
