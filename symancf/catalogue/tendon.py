@@ -57,7 +57,8 @@ class _PartBinding(PlaceBinding):
 
     def own_form(self, configuration: Configuration) -> Form:
         """Return the kernel and places; shorter steps of Newton's method lead slips nowhere."""
-        return replace(super().own_form(configuration), kinked=False)
+        form = super().own_form(configuration)
+        return replace(form.thinned(self.jets), kinked=False)
 
     def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the parameters; what differs from place to place is in `cell_values`."""
