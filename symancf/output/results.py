@@ -12,6 +12,7 @@ from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..bodies.point import PointMass
 from ..catalogue.boundary.support import Support
+from ..catalogue.tendon import Tendon
 from ..catalogue.threads import Thread
 from ..contact.contact import Contact
 from ..errors import ParameterError
@@ -22,7 +23,7 @@ from ..system import System
 from ..terms.constraint import Constraint
 from ..values.arguments import instance
 from .sampling import sample, units_of
-from .terms import of_constraint, of_support, of_thread
+from .terms import of_constraint, of_support, of_tendon, of_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -53,6 +54,8 @@ def results(
     - Supports: the nodes that they hold, with ``reaction``, the force on the body [N].
     - Constraints: their places, with ``force`` [N] and ``moment`` [N m] on the first end.
     - Threads: lines along their points, with ``tension`` [N] and ``strain``.
+    - Tendons: their places with ``force``, ``slip`` and ``angle``, segments with ``tension`` and
+      ``length``; see `sample`.
     - Contacts: ``pressure``, ``gap``, ``slip`` and ``status`` on facets; see `sample`.
 
     Parameters
@@ -96,6 +99,8 @@ def results(
             by_name[system.name(term)] = of_constraint(system, term)
         elif isinstance(term, Thread):
             by_name[system.name(term)] = of_thread(system, term)
+        elif isinstance(term, Tendon):
+            by_name[system.name(term)] = of_tendon(system, term)
     with together(system.comm):
         _write_units(list(by_name.values()), labels)
     return by_name

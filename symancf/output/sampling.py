@@ -113,7 +113,9 @@ def sample(
     shape (`sa.Plane`, `sa.Sphere`, ...) its surface, at the present time or on its body: pictures
     show it grey. Planes, and cylinders without ends, reach a little beyond the bodies.
     Of a support, constraint or load its nodes or places with ``reaction`` or ``force`` [N]:
-    pictures show points with arrows. Of a thread lines with ``tension`` [N] and ``strain``.
+    pictures show points with arrows. Of a thread lines with ``tension`` [N] and ``strain``. Of a
+    tendon its places with ``force`` on what they are on [N], ``slip`` [m] and ``angle`` [rad], and
+    lines with ``tension`` [N] and ``length`` [m], that without tension, as cell data.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..assembly.numbering import POSITION
 from ..catalogue.boundary.support import Support
+from ..catalogue.tendon import Tendon
 from ..catalogue.threads import Thread
 from ..terms.constraint import Constraint
 from ..terms.term import PlaceTerm
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def of_term(system: DiscreteSystem, term: Term) -> Samples:
     """Return the nodes on which a term acts, with its ``force`` (collective).
 
-    Of a term at places its places too, joined by a line where it has two ends: those of a tendon.
+    Of a term at places its places too, joined by a line where it has two ends.
     """
     if isinstance(term, Support):
         return of_support(system, term)
@@ -31,6 +32,8 @@ def of_term(system: DiscreteSystem, term: Term) -> Samples:
         return of_constraint(system, term)
     if isinstance(term, Thread):
         return of_thread(system, term)
+    if isinstance(term, Tendon):
+        return of_tendon(system, term)
     force = _of_nodes(system, system.forces_of(term))
     loaded = _at_nodes(system, force, force.any(axis=1), "force")
     if not isinstance(term, PlaceTerm):
@@ -101,6 +104,35 @@ def of_thread(system: DiscreteSystem, thread: Thread) -> Samples:
     _, X, r, strain, tension = columns
     data: dict[str, Data] = {"displacement": r - X, "strain": strain, "tension": tension}
     return Samples(r, {"line": np.stack([first, first + 1], axis=1)[own]}, data)
+
+
+def of_tendon(system: DiscreteSystem, tendon: Tendon) -> Samples:
+    """Return the places of a tendon, and its segments as lines, on rank 0.
+
+    Places have ``force`` on what they are on [N], ``slip`` [m] and ``angle`` [rad]; segments
+    ``tension`` [N] and ``length`` [m], that without tension; cells of places have the larger
+    tension of their neighbours, and no length.
+    """
+    r, X = tendon.positions(system), system.binding(tendon).X
+    points: dict[str, Data] = {
+        "displacement": r - X,
+        "force": tendon.forces(system),
+        "slip": tendon.slips(system),
+        "angle": tendon.angles(system),
+    }
+    T, length = tendon.tensions(system), tendon.lengths(system)
+    at_places = np.maximum(np.append(T, 0.0), np.append(0.0, T))
+    cells: dict[str, Data] = {
+        "tension": np.concatenate([T, at_places]),
+        "length": np.append(length, np.zeros(len(r))),
+    }
+    own = slice(None) if system.comm.rank == 0 else slice(0)
+    first = np.arange(len(T))
+    kinds = {"line": np.stack([first, first + 1], axis=1)[own]} | vertices(len(r[own]))
+    of_points, of_cells = (
+        {name: values[own] for name, values in each.items()} for each in (points, cells)
+    )
+    return Samples(r[own], kinds, of_points, of_cells)
 
 
 def of_constraint(system: DiscreteSystem, constraint: Constraint) -> Samples:

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 import symancf as sa
+from symancf.extensions.view.surface import surface_of
 
 pytestmark = pytest.mark.collective
 TURNS = np.radians([30.0, 90.0, 60.0, 45.0])
@@ -332,3 +333,31 @@ def test_is_not_moved_by_explicit_methods():
     problem = sa.DynamicProblem(sa.System(mass, terms=[cord]), method="rk")
     with pytest.raises(sa.ParameterError, match="has no mass"):
         problem.solve(to=1e-3, step=1e-4)
+
+
+def test_is_drawn_and_written_in_segments(tmp_path_factory):
+    system, cord = rope(sa.winch(force=100.0))
+    sa.StaticProblem(system).solve()
+    comm = system.comm
+    own = sa.sample(system, cord)
+    samples = sa.output.gather(comm, own)
+    found = sa.results(system, units={"tension": "N"})
+    assert found[cord.name].units == {"tension": "N"}
+    folder = comm.bcast(tmp_path_factory.mktemp("files") if comm.rank == 0 else None)
+    sa.output.Series(folder / "rope.vtkhdf").write(1.0, found)
+    sa.output.Series(folder / "rope.pvd").write(1.0, found)
+    sa.view.render([own], folder / "rope.png", field="tension", engine="matplotlib")
+    T, forces, r = cord.tensions(system), cord.forces(system), cord.positions(system)
+    assert np.ptp(T) > 50.0
+    angles, slips, lengths = cord.angles(system), cord.slips(system), cord.lengths(system)
+    if samples is None:
+        return
+    samples.check()
+    np.testing.assert_array_equal(samples.points[samples.cells["line"]][:, 1], r[1:])
+    np.testing.assert_array_equal(samples.cell_data["tension"][: len(T)], T)
+    np.testing.assert_array_equal(samples.cell_data["length"][: len(T)], lengths)
+    for name, values in (("force", forces), ("angle", angles), ("slip", slips)):
+        np.testing.assert_array_equal(samples.point_data[name], values)
+    drawn = surface_of(samples, "tension")
+    np.testing.assert_array_equal(drawn.values[drawn.lines], np.stack([T, T], axis=1))
+    np.testing.assert_allclose(drawn.points[drawn.lines], np.stack([r[:-1], r[1:]], axis=1))

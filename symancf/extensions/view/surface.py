@@ -107,7 +107,27 @@ def surface_of(
         forces = samples.point_data.get("reaction" if drawn.supports else "force")
         drawn.marks = points
         drawn.forces = np.zeros_like(points) if forces is None else np.asarray(forces, float)
+        if field in samples.cell_data and "line" in samples.cells:
+            drawn = _in_segments(drawn, _of_lines(samples, samples.cell_data[field]))
     return _apart(drawn) if closed and drawn.values is not None else drawn
+
+
+def _of_lines(samples: Samples, values: npt.ArrayLike) -> Array:
+    """Return the rows of cell data that belong to lines."""
+    kinds = np.repeat(list(samples.cells), [len(cells) for cells in samples.cells.values()])
+    return np.asarray(_magnitude(values)[kinds == "line"])
+
+
+def _in_segments(surface: DrawnSurface, values: Array) -> DrawnSurface:
+    """Give each line points of its own with one value, so that values may jump between them."""
+    at = surface.lines.ravel()
+    return replace(
+        surface,
+        points=surface.points[at],
+        reference=surface.reference[at],
+        lines=np.arange(len(at)).reshape(-1, 2),
+        values=np.repeat(values, 2),
+    )
 
 
 def _apart(surface: DrawnSurface) -> DrawnSurface:
