@@ -323,8 +323,13 @@ class Switch(NamedTuple):
 class Switches(Protocol):
     """Has laws that jump where functions of the state come to zero."""
 
-    def switches(self, configuration: Configuration, /) -> Sequence[Switch]:
-        """Return these functions, with what is to happen there."""
+    def switches(
+        self, configuration: Configuration, steps: Callable[[], float], /
+    ) -> Sequence[Switch]:
+        """Return these functions, with what is to happen there.
+
+        `steps` : returns the length of steps without an event.
+        """
 
 
 # ---- motions -------------------------------------------------------------------------------------

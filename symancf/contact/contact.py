@@ -648,8 +648,8 @@ class ContactBinding:
         return {each.name: each.standing(self.term._penetration) for each in rigid}
 
     # ---- switches located in time, see `Switches` -----------------------------------------------
-    def switches(self, configuration: Configuration) -> list[Switch]:
-        """Return where points begin to slip, where slip ends or turns, and where they touch or part.
+    def switches(self, configuration: Configuration, steps: Callable[[], float]) -> list[Switch]:
+        """Return where points begin to slip, where they stop or turn, and where they touch or part.
 
         Functions: the least part of the limit of friction that is left to points that stick, the
         least speed of those that slide, the least gap.
@@ -665,7 +665,7 @@ class ContactBinding:
             )
 
         def reserve() -> float:
-            return min(each.reserve(configuration)[1] for each in rigid)
+            return min(each.reserve(configuration, steps())[1] for each in rigid)
 
         def speed() -> float:
             return min(each.speed(configuration)[1] for each in rigid)
@@ -676,7 +676,7 @@ class ContactBinding:
         def slip() -> None:
             near = max(2.0 * reserve(), 0.0)  # the nearest, and its like
             for each in rigid:
-                each.let_slip(configuration, near)
+                each.let_slip(configuration, near, steps())
 
         def stop() -> None:
             near = max(2.0 * speed(), 0.0)

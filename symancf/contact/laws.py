@@ -328,7 +328,6 @@ class Friction(NamedTuple):
     stretch : T_e, what the step leaves of T (3, 1); the anchor of the next step is at T_e from
         the point, or at the closest point of the target where that is open.
     sticks : condition of sticking; points without pressure slide without force.
-    reserve : part of the limit that is left, 1 - k_t |T|/(m N), below 0 where it slides.
     length : that has slid in the step [m].
     stored : energy of the stretch at the end of the step, per area or length.
     dissipated : in the step, per area or length.
@@ -337,7 +336,6 @@ class Friction(NamedTuple):
     force: sp.Matrix
     stretch: sp.Matrix
     sticks: sp.Basic
-    reserve: sp.Expr
     length: sp.Expr
     stored: sp.Expr
     dissipated: sp.Expr
@@ -376,8 +374,7 @@ def friction(
     slid = T - stretch
     length = sp.Piecewise((0, sticks), (sp.sqrt(dot(slid, slid)), True))
     stored = K / 2 * dot(stretch, stretch)
-    reserve = 1 - K * sp.sqrt(square) / limit
-    return Friction(force, stretch, sticks, reserve, length, stored, limit * length + loss)
+    return Friction(force, stretch, sticks, length, stored, limit * length + loss)
 
 
 # ---- functions of the user -----------------------------------------------------------------------

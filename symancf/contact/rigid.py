@@ -39,7 +39,7 @@ from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
 from .steps import GROWN, OVERLAP, RELEASE
-from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, STRETCH, Touch
+from .touch import ANCHOR, BASE, BEFORE, FRAME, RHO, STEPS, STRETCH, Touch
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -322,7 +322,7 @@ class RigidPassBinding(PlaceBinding):
         self,
         configuration: Configuration,
         expressions: Sequence[sp.Expr],
-        known: Mapping[str, Array] | None = None,
+        known: At | None = None,
     ) -> Array:
         """Return expressions of `touch` at the present state at this rank's places, (n, k).
 
@@ -353,40 +353,42 @@ class RigidPassBinding(PlaceBinding):
         return Standing(BEFORE, -penetration * l, f"{ANCHOR}1", stretch, far)
 
     # ---- switches -------------------------------------------------------------------------------
-    def reserve(self, configuration: Configuration) -> tuple[Array, float]:
+    def reserve(self, configuration: Configuration, steps: float) -> tuple[Array, float]:
         """Return parts of the limit of friction that are left at points (n,), and the decisive one.
 
-        1 of points that slide. (collective)
+        1 of points that slide. `steps` : length of steps without an event. (collective)
         """
-        touch = self.term.touch
-        with together(configuration.comm):
-            value, p = self.here(configuration, [touch.reserve, touch.pressure]).T
-        return value, self._decisive(configuration, value, p)
+        return self._switch(configuration, self.term.touch.reserve, steps)
 
     def speed(self, configuration: Configuration) -> tuple[Array, float]:
         """Return the speeds of points that slide (n,), 1 of others, and the decisive one.
 
         Along their stretches, so that it is 0 where slip ends or turns. (collective)
         """
+        return self._switch(configuration, self.term.touch.speed)
+
+    def _switch(
+        self, configuration: Configuration, function: sp.Expr, steps: float = 0.0
+    ) -> tuple[Array, float]:
+        """Return a function of state and rates at points (n,), and the decisive one (collective).
+
+        It is the least one, of a patch the largest where it presses; 1 where none does.
+        """
         touch, law = self.term.touch, self.term._substitution
         with together(configuration.comm):
             rates = self.entities.rates(configuration, self.jets, law.unknowns)
-            known = {v.name: rates[u.name] for u, v in law.rate_of.items()}
-            value, p = self.here(configuration, [touch.speed, touch.pressure], known).T
-        return value, self._decisive(configuration, value, p)
+            known: At = {v.name: rates[u.name] for u, v in law.rate_of.items()}
+            known[str(STEPS)] = steps
+            value, p = self.here(configuration, [function, touch.pressure], known).T
+        own = value[p > 0.0] if touch.patch else -value
+        most = np.array([own.max(initial=-np.inf if touch.patch else -1.0)])
+        found = float(reduced(configuration.comm, most, MPI.MAX)[0])
+        found = found if touch.patch else -found
+        return value, found if np.isfinite(found) else 1.0
 
-    def _decisive(self, configuration: Configuration, value: Array, p: Array) -> float:
-        """Return the least value, of a patch the largest where it presses; 1: none (collective)."""
-        patch = self.term.touch.patch
-        own = value[p > 0.0] if patch else -value
-        most = np.array([own.max(initial=-np.inf if patch else -1.0)])
-        most = reduced(configuration.comm, most, MPI.MAX)
-        found = float(most[0]) if patch else -float(most[0])
-        return found if np.isfinite(found) else 1.0
-
-    def let_slip(self, configuration: Configuration, near: float) -> None:
+    def let_slip(self, configuration: Configuration, near: float, steps: float) -> None:
         """Let points slip from now on that have no more than `near` of their limit (collective)."""
-        touch, (value, decisive) = self.term.touch, self.reserve(configuration)
+        touch, (value, decisive) = self.term.touch, self.reserve(configuration, steps)
         slides: dict[str, float] = {str(SLIPPED): 1.0}
         if touch.patch:
             slides = {str(SLIPPED): LEAST, str(HELD): 0.0}

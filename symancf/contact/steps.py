@@ -81,9 +81,14 @@ class ContactNumbers:
         return self.configuration.memory.length(time) if self._damping(time) else 0.0
 
     def _damping(self, time: float) -> float:
-        """Return theta in steps of a motion; at its start the last step is one of statics."""
-        stepped = bool(self.variable.value[2]) or self.configuration.memory.stepping
-        return self.damping if stepped and self.moves else 0.0
+        """Return theta in steps of a motion; at its start the last step is one of statics.
+
+        Of a part of a step, to an event, as much more as that is shorter: forces do not jump there.
+        """
+        memory = self.configuration.memory
+        if not (self.moves and (bool(self.variable.value[2]) or memory.stepping)):
+            return 0.0
+        return self.damping * (memory.whole / memory.length(time) if memory.whole else 1.0)
 
 
 def _learn(failed: Array, begin: Array) -> Array:

@@ -30,6 +30,7 @@ RHO, BASE = real("rho"), real("stiffness")
 ORIGIN = [real(f"origin{a}") for a in (1, 2, 3)]
 FRAME_AXES = [[real(f"axis{k}{a}") for a in (1, 2, 3)] for k in (1, 2, 3)]
 FRAME = [*ORIGIN, *FRAME_AXES[0], *FRAME_AXES[1], *FRAME_AXES[2]]
+STEPS = real("steps")  # length of steps without an event [s]
 BEFORE, ANCHOR, OWN, STRETCH = "gap_before", "anchor", "own_anchor", "stretch_before"
 
 Part: TypeAlias = Literal["energy", "damper", "friction"]
@@ -70,8 +71,9 @@ class Touch:
         (3,) per area on the point, `point` is x, in the frame of the shape, `status` 0 open, 1
         stick (or without friction), 2 slip, `rub` the size of the friction per area, `slid` the
         path since it last began to touch. `reserve` : of a point that stuck in the last step, the
-        part of the limit of friction that is left, 1 of others. `speed` : of one that slid, along
-        its stretch, 1 of others.
+        part of the limit of friction that is left, 1 of others; a function of state and rates with
+        the length of a whole step, so that it does not jump where a step ends at an event.
+        `speed` : of one that slid, along its stretch, 1 of others.
     """
 
     def __init__(
@@ -254,10 +256,12 @@ class Touch:
         self.force = self._three("F", _in_space(local, at.E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
         slides = coulomb.slides() if self.patch else sp.Ne(own[str(SLIPPED)], 0)
-        self.reserve = sp.Piecewise((1, sp.Or(p <= 0, slides)), (rub.reserve, True))
         carried = _carried(contact, lambda s: real(f"rate_{s}")) if self.shape.moved else motion * 0
-        along = dot(_in_space(T, at.E), motion - carried) / sp.sqrt(dot(T, T))
-        self.speed = sp.Piecewise((1, sp.Or(p <= 0, sp.Not(slides))), (along, True))
+        w = sp.Matrix([dot(e, motion - carried) for e in at.E])
+        on = T + DAMPING * STEPS * (w - dot(G, w) * sp.Matrix(G))
+        reserve, speed = 1 - K * sp.sqrt(dot(on, on)) / (m * p), dot(T, w) / sp.sqrt(dot(T, T))
+        self.reserve = sp.Piecewise((1, sp.Or(p <= 0, slides)), (reserve, True))
+        self.speed = sp.Piecewise((1, sp.Or(p <= 0, sp.Not(slides))), (speed, True))
         self.slid = _if_closed(p, own[str(SLID)] + rub.length)
         slipped = coulomb.slipped(rub, dt)
         if self.patch:

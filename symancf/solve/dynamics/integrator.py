@@ -282,7 +282,12 @@ class Integrator:
             self.motion.move_to(interval.end.time)
             self.restore(interval.end)
             return
-        self.land_within(t, interval)
+        memory = self.motion.system.memory
+        memory.whole = interval.length
+        try:
+            self.land_within(t, interval)
+        finally:
+            memory.whole = 0.0
 
     def land_within(self, t: float, interval: Interval) -> None:
         """Make a step from its beginning, where the motion is, that ends at t (collective)."""

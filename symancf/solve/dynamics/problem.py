@@ -333,7 +333,7 @@ class DynamicProblem(OneProcess, Displayable):
             if action is not None:
                 action()
 
-        for switch in switches.switches(system):
+        for switch in switches.switches(system, lambda: self._integrator.step_length):
             act = partial(happen, switch)
             self._events.add(switch.function, act, switch.direction, terminate)
         return times
