@@ -223,6 +223,24 @@ def test_names_what_is_wound_up():
     assert 0.9 < e.value.time < 1.0
 
 
+def test_comes_to_rest_in_a_loop_of_control():
+    """What round-off of tensions leaves counts: near rest no iteration was small enough."""
+    section = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49, rho=1070.0)
+    line = sa.Mesh.box((0.2,), (8,), cell="line3")["body"]
+    rod = sa.Body(line, sa.elements.ancf_rod, sa.energies.rod(), **section)
+    places = np.linspace(0.0, 0.2, 5)[:, None] * (1.0, 0.0, 0.0)
+    eyelets = sa.eyelet(rod.at(places), offset=(0.0, 5e-3))
+    cord = sa.Tendon([eyelets], EA=2e4, start=sa.winch(force=0.9))
+    system = sa.System(rod, terms=[sa.fix(rod["x0"]), cord])
+    problem = sa.DynamicProblem(system, spectral_radius=0.7, damping=sa.Rayleigh(mass=16.0))
+    for tick in range(1, 101):
+        problem.solve(to=0.01 * tick, step=2.5e-3)
+    tip = system.position(rod["x1"])[0]
+    still = sa.StaticProblem(system)
+    still.solve()
+    np.testing.assert_allclose(tip, system.position(rod["x1"])[0], atol=1e-3)
+
+
 def test_refuses_what_cannot_be():
     """One error each, on every rank, that says what was given."""
     mass = sa.PointMass(1.0)

@@ -138,8 +138,7 @@ class Balance(Stopping):
         return self.rows.noise(self._rounded(), self._product) + self._rounding
 
     def _rounded(self) -> Array:
-        m = self.motion
-        return np.where(m.settled, 0.0, np.abs(m.state))
+        return np.abs(self.motion.state)
 
     def _product(self, change: Array, answer: Array) -> None:
         """Write the product of the tangent of a step, without damping, with a change."""
