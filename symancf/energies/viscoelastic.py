@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .solids import Energy
 
 VOLUMETRIC = "volumetric"
-TINY = 1e-100  # beside x = dt/tau; its square is a number
+TINY = 1e-20  # beside x = dt/tau
 INVARIANTS = ("J", "I1", "I2")
 STRETCHES = ("lambda1", "lambda2", "lambda3")
 _TENSOR = "E_gl"
