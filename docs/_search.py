@@ -32,6 +32,7 @@ TERMS = {
     "hyperelastic": "guide/energies",
     "viscoelastic": "how-to/viscoelastic-finger",
     "Prony series": "how-to/viscoelastic-finger",
+    "relaxation": "how-to/viscoelastic-finger",
     "plasticity": "guide/statics",
     "Mullins effect": "guide/energies",
     "damping": "guide/motions",

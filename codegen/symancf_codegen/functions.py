@@ -248,7 +248,7 @@ def _parts(expression: sp.Basic) -> Iterator[sp.Basic]:
 def _has_c(e: sp.Basic) -> bool:
     arithmetic = (sp.Symbol, sp.Number, sp.NumberSymbol, sp.Add, sp.Mul, sp.Pow)
     cases = (sp.Piecewise, sp.functions.elementary.piecewise.ExprCondPair, sp.Min, sp.Max)
-    own = (rate, log_stretch)
+    own = (rate, log_stretch, stretch_axis)
     if isinstance(e, (*arithmetic, *cases, *own, sp.Heaviside, Relational, Boolean)):
         return True
     real = e.is_number and e.is_extended_real is not False
@@ -400,6 +400,16 @@ class log_stretch(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
 
 class log_stretch_slope(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
     """The derivative of `log_stretch` by an entry, 0 to 8; for numbers only."""
+
+    nargs = 11
+    _eval_is_real = lambda self: True  # noqa: E731
+
+
+class stretch_axis(sp.Function):  # type: ignore[misc]  # noqa: N801, RUF100
+    """A component of the axis N of a principal stretch: stretch_axis(k, i, H11, H12, ..., H33).
+
+    k and i = 1, 2, 3. For what is not differentiated, as the values that points remember.
+    """
 
     nargs = 11
     _eval_is_real = lambda self: True  # noqa: E731

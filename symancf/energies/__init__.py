@@ -22,6 +22,7 @@ from .solids import (
     yeoh_raw,
 )
 from .structures import cable, kirchhoff, rod, split_beam
+from .viscoelastic import prony
 
 __all__ = [
     "arruda_boyce",
@@ -36,6 +37,7 @@ __all__ = [
     "ogden",
     "orthotropic",
     "positive",
+    "prony",
     "rod",
     "saint_venant_kirchhoff",
     "split_beam",

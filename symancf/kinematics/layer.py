@@ -74,14 +74,15 @@ def frame(axis: Axis, normal: sp.Matrix, turn: tuple[sp.Expr, sp.Expr]) -> tuple
 def thick_layer(base: Kinematics, axis: Axis | None) -> Kinematics:
     """Return the kinematics of a layer of a plate with a director.
 
-    E_gl, C, F and H are in the axes of the layer, invariants as in the whole plate; with no axis
-    all is as there.
+    E_gl, C, F and H are in the axes of the layer, invariants as in the whole plate, principal axes
+    are not offered; with no axis all is as there.
     """
     if axis is None:
         return base
     normal = sp.Matrix([real(f"cofJ0_3{i}") for i in (1, 2, 3)])
     Q, geometry = frame(axis, normal, (real(ANGLE[0]), real(ANGLE[1])))
     lets, quantities = list(base.lets), dict(base.quantities)
+    del quantities["stretch_axes"]
 
     def turned(name: str, tensor: sp.Matrix, even: bool) -> sp.Matrix:
         new = symmetric(f"{name}_layer", 3) if even else general(f"{name}_layer", 3)

@@ -10,7 +10,7 @@ from functools import cache
 import sympy as sp
 
 from symancf_codegen.declare import reference, unknown
-from symancf_codegen.functions import log_stretch
+from symancf_codegen.functions import log_stretch, stretch_axis
 
 from .quantity import (
     Kinematics,
@@ -167,6 +167,10 @@ def strain(
     logs = [real(f"log_stretch{k}") for k in (1, 2, 3)]
     for k in range(3):
         let(logs[k], log_stretch(k + 1, *H))
+    axes = general("stretch_axis", 3)
+    for k in range(3):
+        for i in range(3):
+            let(axes[k, i], stretch_axis(k + 1, i + 1, *H))
     common, more = motion()
     lets.extend(more)
     quantities = {
@@ -180,6 +184,9 @@ def strain(
         "lambda1": Quantity(sp.exp(logs[0]), "largest principal stretch [-]"),
         "lambda2": Quantity(sp.exp(logs[1]), "middle principal stretch [-]"),
         "lambda3": Quantity(sp.exp(logs[2]), "smallest principal stretch [-]"),
+        "stretch_axes": Quantity(
+            axes, "axes of the principal stretches in the reference, rows [-]"
+        ),
     }
     return quantities | common, lets
 

@@ -23,6 +23,9 @@ STRETCHES = ("lambda1", "lambda2", "lambda3")
 #: Their logarithms.
 LOGS = tuple(real(f"log_stretch{k}") for k in (1, 2, 3))
 
+#: Components of their axes, row by row.
+AXES = tuple(real(f"stretch_axis{k}{i}") for k in (1, 2, 3) for i in (1, 2, 3))
+
 #: States at which an energy is looked at.
 SAMPLES = 24
 
@@ -99,6 +102,23 @@ def require_symmetric(of: str, energy: sp.Expr) -> None:
                 possible=STRETCHES,
                 given=second,
             )
+
+
+def require_no_axes(of: str, energy: sp.Expr) -> None:
+    """Check that an energy does not depend on the axes of the principal stretches.
+
+    Raises
+    ------
+    KinematicsError : it does; they have no derivative where two stretches coincide.
+    """
+    if energy.free_symbols & {*AXES}:
+        raise KinematicsError(
+            f"{of} depends on stretch_axes, which have no derivative where two principal stretches "
+            "coincide: they are for what is remembered at the end of a step, for stored and "
+            "dissipated",
+            asked="stretch_axes",
+            possible=STRETCHES,
+        )
 
 
 def _equal(first: sp.Expr, second: sp.Expr) -> bool:

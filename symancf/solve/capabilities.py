@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from .. import elements, energies
@@ -50,6 +50,9 @@ HEADS = {
     "audit": "audit",
     "contact": "contact",
 }
+
+#: Laws of `symancf.energies` with memory.
+REMEMBERING = ("prony",)
 
 #: Laws beside those of `symancf.energies`.
 LAWS = (
@@ -170,7 +173,8 @@ def rows() -> Iterator[CapabilityRow]:
     for name in energies.__all__:
         law = getattr(energies, name)
         if not law.__module__.endswith(".domain"):
-            yield of_law(name, quantities(law), of_bodies)
+            row = of_law(name, quantities(law), of_bodies)
+            yield replace(row, contact=NO_STIFFNESS) if name in REMEMBERING else row
     yield from (*LAWS, *BODIES, *TERMS)
     for name in joints.__all__:
         if not isinstance(getattr(joints, name), type):

@@ -165,6 +165,9 @@ LAWS: dict[str, Callable[[], sa.Body]] = {
     "neo_hooke": lambda: block(energies.neo_hooke(), mu=4.0, lam=6.0, rho=1.0),
     "ogden": lambda: block(energies.ogden(terms=1), mu1=4.0, alpha1=2.0, **RUBBER),
     "orthotropic": lambda: block(energies.orthotropic(), **FIBRES),
+    "prony": lambda: block(
+        energies.prony(energies.neo_hooke(), g=(0.3,), tau=(0.5,)), mu=4.0, lam=6.0, rho=1.0
+    ),
     "rod": rod,
     "saint_venant_kirchhoff": block,
     "split_beam": beam,

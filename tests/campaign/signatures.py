@@ -883,6 +883,11 @@ def examples() -> dict[str, Example]:
                 ("ogden", {"terms": 1}),
             )
         },
+        "energies.prony": (
+            sa.energies.prony,
+            {"law": sa.energies.yeoh(), "g": (0.2, 0.1), "tau": (1.0, 5.0)},
+            None,
+        ),
         "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke()}, None),
         "energies.between": (sa.energies.between, {"low": 0.0, "high": 1.0, "why": ""}, None),
         "energies.positive": (sa.energies.positive, {"why": ""}, None),

@@ -20,7 +20,15 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import And, BooleanFalse, BooleanTrue, Not, Or
 
 from symancf_codegen.errors import CodegenError
-from symancf_codegen.functions import FUNCTIONS, POSSIBLE, force_on, log_stretch, rate, symbolic
+from symancf_codegen.functions import (
+    FUNCTIONS,
+    POSSIBLE,
+    force_on,
+    log_stretch,
+    rate,
+    stretch_axis,
+    symbolic,
+)
 from symancf_codegen.graph.dag import SOLVED, Dependence
 from symancf_codegen.graph.differentiate import gradient, local_gradient
 from symancf_codegen.graph.divided import DividedDifferences
@@ -290,11 +298,20 @@ class LawScope:
         g = self.graph
         if not self.solves:
             return g.call("log_stretch", g.constant(k), *entries)
+        return self._stretches(entries).values[k - 1]
+
+    def _axis(self, e: sp.Function) -> Node:
+        """Return a component of the axis of a principal stretch."""
+        k, i = int(e.args[0]), int(e.args[1])
+        return self._stretches([*map(self._lower, e.args[2:])]).leaves[3 * k + i - 1]
+
+    def _stretches(self, entries: list[Node]) -> Principal:
+        """Return the principal stretches of H, which are those of one H in a law."""
         if self.principal is None:
-            self.principal = Principal(g, entries)
+            self.principal = Principal(self.graph, entries)
         elif self.principal.entries != entries and not self.principal.stages:
             raise CodegenError(f"{self.owner} asks for principal stretches of several F")
-        return self.principal.values[k - 1]
+        return self.principal
 
     def _number(self, e: sp.Basic) -> Node:
         try:
@@ -411,5 +428,6 @@ _RULES: tuple[tuple[type | tuple[type, ...], Callable[[LawScope, Any], Node]], .
     (sp.Heaviside, LawScope._step),
     (rate, LawScope._rate),
     (log_stretch, LawScope._principal),
+    (stretch_axis, LawScope._axis),
     (force_on, LawScope._force),
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from symancf_codegen.functions import kinked, log_stretch
+from symancf_codegen.functions import kinked, log_stretch, stretch_axis
 from symancf_codegen.stable.laurent import clean, is_zero
 
 #: Functions nested deeper have no expansion here: that would take SymPy hours.
@@ -88,7 +88,7 @@ class Orders:
 
     def _is_expandable(self, e: sp.Expr) -> bool:
         """Whether `e` is smooth, and small enough for SymPy."""
-        smooth = not (e.has(log_stretch) or self.is_kinked(e))
+        smooth = not (e.has(log_stretch, stretch_axis) or self.is_kinked(e))
         return (
             smooth
             and self.levels(e) <= MAX_EXPANSION_DEPTH

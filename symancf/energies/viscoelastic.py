@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prony series on any isotropic hyperelastic law: finite linear viscoelasticity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sympy import Add, Dummy, Expr, Matrix, MatrixBase, S, diff, exp, eye, zeros
+
+from symancf_codegen.functions import expm1mx
+
+from ..errors import KinematicsError, ParameterError
+from ..kinematics.memory import Remembered, memory, remember, require_plain
+from ..kinematics.naming import law_of, signature
+from ..values.domain import between, by_call, domains, domains_of, positive
+from ..values.functions import REQUIRED, taking
+from ..values.parameter import label, reals
+from ..values.reader import Signature, require_quantities
+from .solids import MAX_TERMS
+
+if TYPE_CHECKING:
+    from .solids import Energy
+
+VOLUMETRIC = "volumetric"
+TINY = 1e-20  # beside x = dt/tau
+INVARIANTS = ("J", "I1", "I2")
+STRETCHES = ("lambda1", "lambda2", "lambda3")
+_TENSOR = "E_gl"
+_AXES = "stretch_axes"
+_BELOW_ONE = "the weights sum to less than 1"
+
+
+@by_call
+def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
+    r"""Return a viscoelastic law: the stress of a hyperelastic one relaxes by a Prony series.
+
+    With the stress :math:`S_0 = \partial W_0/\partial E` of all parts of the law but the
+    volumetric one (finite linear viscoelasticity),
+
+    .. math::
+        S = S_\mathrm{vol} + \Big(1 - \sum_i g_i\Big) S_0 + \sum_i h_i, \qquad
+        \dot h_i + \frac{h_i}{\tau_i} = g_i\, \dot S_0 .
+
+    Under a strain that is held the stress falls as
+    :math:`1 - \sum_i g_i (1 - e^{-t/\tau_i})`, at any strain; at small strain the storage and
+    loss moduli of shear are those of the series, :math:`G_0 (1 - \sum g_i/(1 + \omega^2
+    \tau_i^2))` and :math:`G_0 \sum g_i\, \omega \tau_i/(1 + \omega^2 \tau_i^2)`.
+
+    Parameters
+    ----------
+    law : an isotropic energy of a solid from J, I1, I2, principal stretches or E_gl, in named
+        parts of which one is ``"volumetric"``. Its moduli are those at once.
+    g : weights of the series [-], positive; their sum is less than 1.
+    tau : relaxation times [s], as many.
+
+    Returns
+    -------
+    The law, with the parameters of the given one and g1, tau1, g2, tau2, ..., which need not be
+    given: numbers, or `Parameter`. Its named parts stay. In a step of length dt, with
+    :math:`x = dt/\tau_i`, h_i becomes
+    :math:`e^{-x} h_i + g_i \frac{1 - e^{-x}}{x} \Delta S_0`: exact where S_0 is constant or grows
+    evenly, of second order in dt otherwise, also for steps beyond tau_i; the tangent is symmetric.
+    A point remembers h_i, S_0 and
+    2 N + 1 numbers for the energies. Steps with dt = 0, of a `Parameter` alone, are elastic.
+
+    Raises
+    ------
+    KinematicsError : the law is not isotropic, names no volumetric part, or remembers itself.
+    ParameterError : weights and times are not as above.
+
+    Notes
+    -----
+    The energy psi_i in a term follows :math:`\dot\psi_i = h_i : \dot E - 2\psi_i/\tau_i`, which
+    is exact at small strain and wherever the strain is held or changes fast; what is dissipated is
+    :math:`2\psi_i/\tau_i`.
+
+    References
+    ----------
+    J. C. Simo, Computer Methods in Applied Mechanics and Engineering 60 (1987) 153-173;
+    G. A. Holzapfel, Nonlinear Solid Mechanics (2000), section 6.10.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> silicone = sa.energies.prony(sa.energies.yeoh(), g=(0.25, 0.15), tau=(2.0, 60.0))
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(C10=0.05, C20=0.001, C30=0.0, k=50.0)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, silicone, **given)
+    Body 'body': 1 hex8 with prony_yeoh
+    """
+    law = law_of(law)
+    asked = signature(law)
+    what = f"{asked.name}() in prony()"
+    require_quantities(what, asked, (*INVARIANTS, *STRETCHES, _TENSOR), "an isotropic law")
+    require_plain(what, law, "give the law of the stress at once alone", memory=False)
+    weights, times = _series(g, tau)
+    numbers = range(1, len(weights) + 1)
+    branches = [_Branch(i) for i in numbers]
+    more = [_TENSOR] + ([_AXES] if {*STRETCHES} & {*asked.quantities} else [])
+    names = (*asked.quantities, *(q for q in more if q not in asked.quantities))
+    remembered: dict[str, Any] = {"stress_before": zeros(3, 3), "complement": 0}
+    for b in branches:
+        remembered |= {b.stress: zeros(3, 3), b.energy: 0, b.work: 0}
+
+    def relaxing(*quantities: Any, dt: Expr, **given: Any) -> Remembered:
+        at = dict(zip(names, quantities, strict=True))
+        parameters = {p: given[p] for p in asked.parameters}
+        parts = _parts(what, law, [at[q] for q in asked.quantities], parameters)
+        volume = parts.pop(VOLUMETRIC)
+        W0, S0, E = Add(*parts.values()), _stress(what, law, asked, at, parameters), at[_TENSOR]
+        before = given["stress_before"]
+        divergence = W0 - _dot(before, E) - given["complement"]
+        now = [b.after(dt, given, S0 - before, E, divergence) for b in branches]
+        share = 1 + Add(*(given[b.weight] * (b.gained(dt, given) - 1) for b in branches))
+        linear = [b.linear(dt, given, before) for b in branches]
+        result = {name: share * w for name, w in parts.items()}
+        result[next(iter(parts))] += _dot(sum(linear, zeros(3, 3)), E)
+        equilibrium = 1 - Add(*(given[b.weight] for b in branches))
+        return remember(
+            {**result, VOLUMETRIC: volume},
+            stored=volume + equilibrium * W0 + Add(*(b.stored for b in now)),
+            dissipated=Add(*(b.lost for b in now)),
+            stress_before=S0,
+            complement=W0 - _dot(S0, E),
+            **{name: x for b in now for name, x in b.values.items()},
+        )
+
+    relaxing.__name__ = f"prony_{asked.name}"
+    series = {b.weight: x for b, x in zip(branches, weights, strict=True)}
+    series |= {b.time: x for b, x in zip(branches, times, strict=True)}
+    keywords = {p: asked.defaults.get(p, REQUIRED) for p in asked.parameters}
+    own = dict.fromkeys((*remembered, "dt"), REQUIRED)
+    taking(relaxing, names, {**keywords, **series, **own})
+    limits = {b.weight: between(0, 1, _BELOW_ONE) for b in branches}
+    limits |= {b.time: positive() for b in branches}
+    return memory(**remembered)(domains(**{**domains_of(law), **limits})(relaxing))
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """The names of a term of the series: of its parameters, and of what it remembers."""
+
+    number: int
+
+    @property
+    def weight(self) -> str:
+        return f"g{self.number}"
+
+    @property
+    def time(self) -> str:
+        return f"tau{self.number}"
+
+    @property
+    def stress(self) -> str:
+        return f"overstress{self.number}"
+
+    @property
+    def energy(self) -> str:
+        return f"branch_energy{self.number}"
+
+    @property
+    def work(self) -> str:
+        return f"branch_work{self.number}"
+
+    def ratio(self, dt: Expr, given: Mapping[str, Any]) -> Expr:
+        """Return x = dt/tau, kept from 0 so that quotients by it have their limits there."""
+        return dt / given[self.time] + TINY
+
+    def gained(self, dt: Expr, given: Mapping[str, Any]) -> Expr:
+        """Return (1 - exp(-x))/x: what is left of a stress that has grown evenly in a step."""
+        x = self.ratio(dt, given)
+        return 1 - expm1mx(-x) / x
+
+    def linear(self, dt: Expr, given: Mapping[str, Any], before: Matrix) -> Matrix:
+        """Return the stress at the end of a step, but for that of the present strain."""
+        decay, gained = exp(-dt / given[self.time]), self.gained(dt, given)
+        return decay * given[self.stress] - gained * given[self.weight] * before
+
+    def after(
+        self, dt: Expr, given: Mapping[str, Any], change: Matrix, E: Matrix, divergence: Expr
+    ) -> _After:
+        """Return what is remembered at the end of a step in which strain and stress grow evenly."""
+        x, phi, decay = self.ratio(dt, given), self.gained(dt, given), exp(-dt / given[self.time])
+        weight, old, energy = (given[n] for n in (self.weight, self.stress, self.energy))
+        h = decay * old + phi * weight * change
+        along, grown = phi * (_dot(old, E) - given[self.work]), weight * divergence
+        psi = decay**2 * energy + decay * along + phi**2 * grown
+        lost = (1 - decay**2) * energy + (1 - decay) * along
+        lost += (2 * expm1mx(-x) / x**2 - phi**2) * grown
+        return _After({self.stress: h, self.energy: psi, self.work: _dot(h, E)}, psi, lost)
+
+
+@dataclass(frozen=True)
+class _After:
+    """A term of the series at the end of a step: what it remembers, stores and has dissipated."""
+
+    values: Mapping[str, Any]
+    stored: Expr
+    lost: Expr
+
+
+def _series(g: Any, tau: Any) -> tuple[list[float], list[float]]:
+    """Return the weights and times of a series.
+
+    Raises
+    ------
+    ParameterError
+    """
+    weights, times = _numbers("g", g), _numbers("tau", tau)
+    if len(weights) != len(times):
+        raise ParameterError(
+            f"prony(g={label(g)}, tau={label(tau)}): there are {len(weights)} weights and "
+            f"{len(times)} relaxation times: give one time for each weight",
+            asked="tau",
+            given=tau,
+        )
+    if math.fsum(weights) >= 1:
+        raise ParameterError(
+            f"prony(g={label(g)}): the weights sum to {math.fsum(weights):.12g}; they must sum to "
+            "less than 1, so that a stiffness is left when all has relaxed",
+            asked="g",
+            given=g,
+        )
+    return weights, times
+
+
+def _numbers(name: str, given: Any) -> list[float]:
+    """Return positive numbers, at least one."""
+    values = reals(given)
+    if values.ndim != 1 or not 1 <= values.size <= MAX_TERMS or not (values > 0).all():
+        raise ParameterError(
+            f"prony({name}={label(given)}): give 1 to {MAX_TERMS} positive numbers, one for each "
+            "term of the series",
+            asked=name,
+            given=given,
+        )
+    return [float(x) for x in values]
+
+
+def _parts(
+    what: str, law: Energy, quantities: Sequence[Any], parameters: Mapping[str, Any]
+) -> dict[str, Expr]:
+    """Return the parts of an energy, the volumetric one and others.
+
+    Raises
+    ------
+    KinematicsError : there are no such parts.
+    """
+    result = law(*quantities, **parameters)
+    parts = dict(result) if isinstance(result, Mapping) else {}
+    if VOLUMETRIC not in parts or len(parts) < 2:
+        raise KinematicsError(
+            f"{what}: all parts but the volumetric one relax, so it must return "
+            "{'deviatoric': ..., 'volumetric': ...}; its parts are "
+            f"{', '.join(parts) or 'not named'}",
+            asked="parts",
+            given=tuple(parts),
+        )
+    return parts
+
+
+def _stress(
+    what: str,
+    law: Energy,
+    asked: Signature,
+    at: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> Matrix:
+    """Return the second Piola-Kirchhoff stress of all parts but the volumetric one.
+
+    With a = 2 W_1 + 2 W_2 I1, b = J W_J, c = -2 W_2 that of invariants is a I + b C^-1 + c C, of
+    which a + b/J^2 + c is small at small strain; that of stretches is diagonal in their axes.
+    """
+    own = {q: _variables(q, at[q]) for q in asked.quantities}
+    parts = _parts(what, law, [own[q] for q in asked.quantities], parameters)
+    W0 = Add(*(w for name, w in parts.items() if name != VOLUMETRIC))
+    back = {s: x for q in own for s, x in zip(_flat(own[q]), _flat(at[q]), strict=True)}
+
+    def slope(q: str) -> Expr:
+        return diff(W0, own[q]).xreplace(back) if q in own else S.Zero
+
+    if {*STRETCHES} & {*own}:
+        return _of_stretches(at, W0, own, back)
+    E = at[_TENSOR]
+    of_J, of_I1, of_I2 = (2 * slope(q) if q != "J" else slope(q) for q in INVARIANTS)
+    stress = zeros(3, 3)
+    if _TENSOR in own:
+        e = own[_TENSOR]
+        stress += Matrix(3, 3, lambda i, k: diff(W0, e[i, k]).xreplace(back) / (1 if i == k else 2))
+    if of_J == of_I1 == of_I2 == 0:
+        return stress
+    J = at.get("J", S.One)
+    b, c = of_J / J, -of_I2
+    a = of_I1 + of_I2 * at.get("I1", 3 + 2 * E.trace())
+    adjugate = 2 * (E.trace() * eye(3) - E) + 4 * _adjugate(E)
+    return stress + (a + b + c) * eye(3) + b * adjugate + 2 * c * E
+
+
+def _of_stretches(
+    at: Mapping[str, Any], W0: Expr, own: Mapping[str, Any], back: Mapping[Expr, Expr]
+) -> Matrix:
+    """Return the stress of a law of principal stretches: (dW/d ln lambda_a)/lambda_a^2 along N_a.
+
+    Invariants in it are functions of the stretches.
+    """
+    N, stress = at[_AXES], zeros(3, 3)
+    x = [own[q] for q in STRETCHES]
+    pairs = x[0] * x[1], x[1] * x[2], x[0] * x[2]
+    invariants = {
+        "J": x[0] * x[1] * x[2],
+        "I1": Add(*(s**2 for s in x)),
+        "I2": Add(*(p**2 for p in pairs)),
+    }
+    for a, s in enumerate(x):
+        slope = diff(W0, s)
+        for q, value in invariants.items():
+            if q in own:
+                slope += diff(W0, own[q]) * diff(value, s)
+        principal = (slope / s).xreplace(back)
+        stress += Matrix(3, 3, lambda i, k, p=principal, a=a: p * N[a, i] * N[a, k])
+    return stress
+
+
+def _variables(name: str, value: Any) -> Any:
+    """Return variables in the place of a quantity, to differentiate by them."""
+    if name == _TENSOR:
+        e = {(i, k): Dummy(f"E{i}{k}", real=True) for i in range(3) for k in range(i, 3)}
+        return Matrix(3, 3, lambda i, k: e[min(i, k), max(i, k)])
+    return Dummy(name, positive=True)
+
+
+def _flat(value: Any) -> list[Expr]:
+    return [*value] if isinstance(value, MatrixBase) else [value]
+
+
+def _adjugate(E: Matrix) -> Matrix:
+    """Return the adjugate of a symmetric 3x3 matrix."""
+    return Matrix(
+        3,
+        3,
+        lambda i, k: E[k - 2, i - 2] * E[k - 1, i - 1] - E[k - 2, i - 1] * E[k - 1, i - 2],
+    )
+
+
+def _dot(a: Matrix, b: Matrix) -> Expr:
+    return Add(*(x * y for x, y in zip(a, b, strict=True)))
