@@ -37,6 +37,7 @@ DEMOS = {  # what pages show of it
     "gripper": ("gripper.png",),
     "manipulator": ("manipulator.png",),
     "trunk": ("trunk.png",),
+    "mckibben": ("mckibben.png", "mckibben_shapes.png"),
     "trunk_head": ("trunk_head.png",),
     "pneumatic_gripper": (
         "pneumatic_gripper.png",

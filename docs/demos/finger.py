@@ -319,7 +319,7 @@ def main(short=SHORT):
         sa.sample(spined, body, solid=True, divisions=2) for body in spined_bodies
     ]
     for name, eye in (("front", (0.2, -1.0, -0.45)), ("right", (1.0, -0.25, -0.1))):
-        look = {"label": "displacement", "unit": "m", "columns": 2, "eye": eye}
+        look = {"label": "displacement", "unit": "m", "columns": 2, "eye": eye, "width": 5.4}
         title = f"Finger under gas, from the {name} and below"
         sa.view.render(panels, f"results/finger_{name}.png", title=title, **look)
     sa.root_print("Files: results/finger.png, finger_front.png, finger_right.png")

@@ -33,6 +33,7 @@ DEMOS = {
         2,
         ("results/inflated_cylinder.png", "results/inflated_cylinder_shapes.png"),
     ),
+    "mckibben": (2, ("results/mckibben.png", "results/mckibben_shapes.png")),
     "pendulum": (1, ("results/pendulum.png", "results/pendulum.gif")),
     "head": (1, ("results/head.png", "results/head.gif")),
     "silicone_swing": (2, ("results/silicone_swing.png", "results/silicone_swing_shapes.png")),
@@ -46,6 +47,7 @@ DEMOS = {
 
 # these stop early when they are asked to
 SHORT = (
+    "mckibben",
     "plate_pendulum",
     "head",
     "trunk",
