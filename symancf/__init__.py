@@ -75,7 +75,9 @@ _PUBLIC = {
     "braid": "places.paths",
     "length": "catalogue.lengths",
     "Tendon": "catalogue.tendon",
+    "drum": "catalogue.pulleys",
     "eyelet": "catalogue.winches",
+    "pulley": "catalogue.pulleys",
     "winch": "catalogue.winches",
     "Controller": "catalogue.controllers",
     "PID": "catalogue.controllers",
@@ -179,6 +181,7 @@ __all__ = [
     "check",
     "checkpoint",
     "displacement_control",
+    "drum",
     "elements",
     "energies",
     "eyelet",
@@ -196,6 +199,7 @@ __all__ = [
     "output",
     "planar",
     "pressure",
+    "pulley",
     "remember",
     "results",
     "root_print",
@@ -220,6 +224,7 @@ if TYPE_CHECKING:
     from .catalogue.lengths import length
     from .catalogue.loads import body_force, force, gravity, traction
     from .catalogue.moments import moment
+    from .catalogue.pulleys import drum, pulley
     from .catalogue.rotating import rotating_frame
     from .catalogue.tendon import Tendon
     from .catalogue.threads import Thread

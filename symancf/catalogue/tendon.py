@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,8 +31,10 @@ from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import name_or
 from ..values.parameter import OfStep, Parameter, evaluate, label, reals
+from . import pulley_laws
 from . import tendon_laws as laws
 from .pretension import pretension
+from .pulleys import FAR_TURN, NEAR_TURN, Circles, Pulley, Tangents, axes_of, turned_by
 from .winches import Eyelet, Winch
 
 if TYPE_CHECKING:
@@ -64,13 +67,16 @@ class _PartBinding(PlaceBinding):
         """Return the parameters; what differs from place to place is in `cell_values`."""
         values = super().uniform_values(configuration) | {UNIT: configuration.scale}
         values |= {TAUT: OfStep(self.of.taut)}
-        return {name: x for name, x in values.items() if name not in self.term.lengths}
+        values |= self.of.around(self.term)
+        return {name: x for name, x in values.items() if name not in (*self.term.lengths, "first")}
 
     def cell_values(self, configuration: Configuration) -> dict[str, Array]:
         """Return what the law takes at each of this rank's places, with the cord's lengths."""
         values = super().cell_values(configuration)
         first = self.term.first[self.entities.ids]
         lengths = {name: self.of.lengths[first + k] for k, name in enumerate(self.term.lengths)}
+        if isinstance(self.term, _Rubbing):
+            values["first"] = self.of.drives[first]
         return values | lengths
 
 
@@ -118,8 +124,8 @@ class Tendon(OneProcess, Displayable):
     Parameters
     ----------
     places : two or more, in their order: ``body.at(point)`` or ``at(points)`` of any body,
-        ``sa.ground.at(points)``, ``mass.centre``, or `eyelet` beside a rod. The first and the
-        last one are the ends.
+        ``sa.ground.at(points)``, ``mass.centre``, `eyelet` beside a rod, or `pulley`. The first
+        and the last one are the ends, perhaps a `drum`.
     EA : stiffness [N], a number or `Parameter`; ``math.inf``: it does not stretch.
     mu : coefficient of friction, a number or one for each inner eyelet.
     tension : at first [N]: the cord has the length for it in the reference. A number is the same
@@ -150,7 +156,7 @@ class Tendon(OneProcess, Displayable):
 
     def __init__(
         self,
-        places: Sequence[End | Eyelet],
+        places: Sequence[End | Eyelet | Pulley],
         *,
         EA: Any,
         mu: Any = 0.0,
@@ -170,6 +176,7 @@ class Tendon(OneProcess, Displayable):
             raise ConstraintError(
                 f"{self.what} has one place: give two or more", asked="places", given=self.size
             )
+        self._pulleys = self._circles(places)
         self._winches = self._ends(start, end)
         self.EA, self.mu = self._stiffness(EA), self._friction(mu)
         self.tension = pretension(self.what, tension)
@@ -197,7 +204,7 @@ class Tendon(OneProcess, Displayable):
     def _entry(self, item: Any) -> tuple[End, tuple[float, float], int]:
         """Return an end, what its places are off, and their number."""
         place, offset = (
-            (item.place, item.offset) if isinstance(item, Eyelet) else (item, (0.0, 0.0))
+            (item.place, item.offset) if isinstance(item, Eyelet | Pulley) else (item, (0.0, 0.0))
         )
         require_place(self.what, place)
         if isinstance(place, Nodes | FacetPoints) or place.travels or place.only:
@@ -215,6 +222,23 @@ class Tendon(OneProcess, Displayable):
             )
         X = place.point if isinstance(place, Ground) else getattr(place, "X", None)
         return place, offset, 1 if X is None else len(X)
+
+    def _circles(self, places: Sequence[Any]) -> dict[int, Pulley]:
+        """Return the pulleys and drums by number of their place."""
+        found: dict[int, Pulley] = {}
+        for k, item in enumerate(places):
+            if isinstance(item, Pulley):
+                j = int(np.flatnonzero(self._entry_of == k)[0])
+                if (j in (0, self.size - 1)) != (item.what == "drum"):
+                    where = "an end" if item.what == "pulley" else "between its ends"
+                    raise ConstraintError(
+                        f"{self.what}: its place {j} is a {item.what} at {where}: give sa.drum at "
+                        "ends and sa.pulley between them",
+                        asked="places",
+                        given=j,
+                    )
+                found[j] = item
+        return found
 
     def _ends(self, *ends: Any) -> list[Winch]:
         winches = []
@@ -264,6 +288,7 @@ class Tendon(OneProcess, Displayable):
         n = self.size
         moves = [w.force is not None or w.motor is not None for w in self._winches]
         passing = np.array([moves[0], *[True] * (n - 2), moves[1]])
+        passing[[j for j, one in self._pulleys.items() if one.grips and 0 < j < n - 1]] = False
         self._number = np.where(passing, np.cumsum(passing) - 1, -1)
         self._passed = CordUnknowns(int(passing.sum()), SLIDE) if passing.any() else None
         self._tensions = CordUnknowns(n - 1, TENSION)
@@ -275,18 +300,11 @@ class Tendon(OneProcess, Displayable):
             ends = self._eyelets(js), self._eyelets(js + 1)
             own = {L0: 1.0, TAUT: 1.0, UNIT: 1.0, **self._feeds(js[0])}
             name = f"{self.name} (segments from {js[0]})"
-            term = _Segments(laws.segment, *ends, name=name, EA=EA, **own)
+            law, radii = self._law_of(int(js[0]))
+            term = _Segments(law, *ends, name=name, EA=EA, **own, **radii)
             term.first = js
             self._segments.append(term)
-        self._rubbing: list[_Rubbing] = []
-        for js in self._runs(np.arange(n - 2), 3) if self.rubs else []:
-            ends3 = self._eyelets(js), self._eyelets(js + 1), self._eyelets(js + 2)
-            mu = self.mu if isinstance(self.mu, Parameter) else self.mu[js + 1]
-            own = {"la": 1.0, "lb": 1.0, TAUT: 1.0, UNIT: 1.0}
-            name = f"{self.name} (eyelets from {js[0] + 1})"
-            rubs = _Rubbing(laws.eyelet, *ends3, name=name, EA=EA, mu=mu, **own)
-            rubs.first = js
-            self._rubbing.append(rubs)
+        self._rubbing = self._friction_terms(EA)
         self._drives: list[PlaceTerm] = []
         for k, sign, w in zip((0, n - 1), (-1.0, 1.0), self._winches, strict=True):
             if w.force is not None:
@@ -295,6 +313,49 @@ class Tendon(OneProcess, Displayable):
                 self._drives.append(Potential(laws.pull, at, name=name, **pull))
             if w.motor is not None:
                 self._drives.append(self._motor(w, self._eyelets(np.array([k]))))
+
+    def _friction_terms(self, EA: Any) -> list[_Rubbing]:
+        """Return the friction in eyelets and on pulleys."""
+        n = self.size
+        rubbing: list[_Rubbing] = []
+        eyelets = [j for j in range(n - 2) if self.rubs and j + 1 not in self._pulleys]
+        for js in self._runs(np.array(eyelets, dtype=np.int64), 3):
+            ends3 = self._eyelets(js), self._eyelets(js + 1), self._eyelets(js + 2)
+            mu = self.mu if isinstance(self.mu, Parameter) else self.mu[js + 1]
+            own: dict[str, Any] = dict.fromkeys(("la", "lb", "first", TAUT, UNIT), 1.0)
+            name = f"{self.name} (eyelets from {js[0] + 1})"
+            rubs = _Rubbing(laws.eyelet, *ends3, name=name, EA=EA, mu=mu, **own)
+            rubs.first = js
+            rubbing.append(rubs)
+        for j, one in self._pulleys.items():
+            rubbing += self._rubs(j, one, EA)
+        return rubbing
+
+    def _law_of(self, j: int) -> tuple[Any, dict[str, float]]:
+        """Return the law of a segment, and what it takes of pulleys at its ends."""
+        ends = {f"_{'ab'[k]}": self._pulleys.get(j + k) for k in (0, 1)}
+        there = {end: one for end, one in ends.items() if one is not None}
+        radii = {f"R{end}": one.radius for end, one in there.items()}
+        radii |= {f"{name}{end}": 0.0 for end in there for name in ("from", "counted")}
+        if len(there) == 2:
+            return pulley_laws.between, radii | {"mirrored": 1.0}
+        if not there:
+            return laws.segment, radii
+        return pulley_laws.leaving if "_a" in there else pulley_laws.arriving, radii
+
+    def _rubs(self, j: int, one: Pulley, EA: Any) -> list[_Rubbing]:
+        """Return the friction on a pulley, if there is any."""
+        sliding = isinstance(self.mu, Parameter) or bool(self.mu[j])
+        if one.grips or not (one.pin if one.turns_on_pin else sliding):
+            return []
+        mu: Any = self.mu if isinstance(self.mu, Parameter) else float(self.mu[j])
+        given: dict[str, Any] = {"mu": 0.0 if one.turns_on_pin else mu, "pin": one.pin, "EA": EA}
+        names = "la", "lb", "first", TAUT, UNIT, "to", "off", "counted_a", "counted_b"
+        given |= dict.fromkeys(names, 1.0)
+        ends = (self._eyelets(np.array([k])) for k in (j - 1, j, j + 1))
+        rubs = _Rubbing(pulley_laws.rubs, *ends, name=f"{self.name} (pulley at {j})", **given)
+        rubs.first = np.array([j - 1])
+        return [rubs]
 
     def _motor(self, w: Winch, at: Eyelets) -> VirtualWork:
         assert w.motor is not None
@@ -378,8 +439,12 @@ class Tendon(OneProcess, Displayable):
 
     @in_system
     def angles(self, system: Configuration) -> Array:
-        """Return by what angle it turns at each place (places,), 0 at the ends (collective)."""
-        return turns(system.binding(self).positions(system))
+        """Return by what angle it turns at each place (places,), 0 at the ends (collective).
+
+        Of pulleys it is the angle of wrap with its full turns, of drums what is wound there.
+        """
+        own = system.binding(self)
+        return own.turns(own.positions(system), own.tangents(system))
 
     @in_system
     def forces(self, system: Configuration) -> Array:
@@ -416,11 +481,15 @@ class Tendon(OneProcess, Displayable):
 def turns(r: Array) -> Array:
     """Return by what angle a polygon (n, 3) turns at each of its points, 0 at the ends."""
     d = np.diff(r, axis=0)
-    u = d / np.linalg.norm(d, axis=1)[:, None]
     angles = np.zeros(len(r))
-    less, more = (np.linalg.norm(x, axis=1) for x in (u[1:] - u[:-1], u[1:] + u[:-1]))
-    angles[1:-1] = 2.0 * np.arctan2(less, more)
+    angles[1:-1] = between_directions(d / np.linalg.norm(d, axis=1)[:, None])
     return angles
+
+
+def between_directions(u: Array) -> Array:
+    """Return the angles (n - 1,) between successive unit vectors (n, 3)."""
+    less, more = (np.linalg.norm(x, axis=1) for x in (u[1:] - u[:-1], u[1:] + u[:-1]))
+    return np.asarray(2.0 * np.arctan2(less, more))
 
 
 class CordShape(NamedTuple):
@@ -438,9 +507,11 @@ class TendonBinding:
     ----------
     name : in the system.
     lengths : (segments,) of the cord at first, l^0, after `forms`.
+    drives : (places - 2,) differences of the forces on the material at first, Y_j - Y_(j-1).
     """
 
     lengths: Array
+    drives: Array
     X: Array
 
     def __init__(self, term: Tendon, layout: Layout) -> None:
@@ -454,6 +525,11 @@ class TendonBinding:
             own.of = self
         self.parts: list[PlaceBinding] = [*self.segments, *self.rubbing, *drives]
         self.variable = StateVariable(self.name, np.ones(1))
+        self.circles = Circles(term._pulleys, term.size)
+        self.counted = StateVariable(f"{self.name}:turns", np.zeros((term.size - 1, 2)))
+        # angles by which planar bodies had turned there
+        self.spun = StateVariable(f"{self.name}:angles", np.zeros(len(term._pulleys)))
+        self._end = ""  # of its pulleys, where a solution was not good
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
         """Take this rank's segments; return the blocks on vertices."""
@@ -479,11 +555,20 @@ class TendonBinding:
                     asked="places",
                     given=k,
                 )
-            self.lengths = L
+            found = None
+            if term._pulleys:
+                axes = {j: one.place.reference_frame for j, one in term._pulleys.items()}
+                self.counted.value = self.circles.begin(term.what, self.X, axes)
+                found = self.circles.tangents(self.X, axes, self.counted.value)
+                L = found.free + self.circles.arcs(found.angles)
+            self.lengths, self.drives = L, np.zeros(term.size - 2)
             if term.tension.force:
                 EA = evaluate(f"EA of {term.what}", term.EA, configuration.time)
                 mu = term.mu.value if isinstance(term.mu, Parameter) else term.mu
-                self.lengths = L / (1.0 + term.tension.along(mu * turns(self.X)) / EA)
+                wraps = self.turns(self.X, found)
+                grip = self.circles.holding(mu * wraps, wraps)
+                T = term.tension.along(grip)
+                self.lengths, self.drives = L / (1.0 + T / EA), np.diff(T + T**2 / (2.0 * EA))
         if term._passed is not None:  # what passes is a part of the cord, and rounded as that
             at, _ = term._passed.local(configuration)
             configuration.reference[at] = L.max()
@@ -508,14 +593,73 @@ class TendonBinding:
         at, k = self.term._tensions.local(configuration)
         configuration.state[at] = pulls[k]
 
+    # ---- pulleys --------------------------------------------------------------------------------
+    def counted_from(self, k: int, side: int, time: float) -> float:
+        """Return the angle that a direction is counted from, see `Circles`."""
+        return float(self.counted.value[k, side])
+
+    def around(self, part: _Segments | _Rubbing) -> dict[str, Scalar]:
+        """Return what a law takes of pulleys: the middle of arcs, offsets, and angles so far."""
+        pulleys, j = self.term._pulleys, int(part.first[0])
+        values: dict[str, Any] = {}
+        if isinstance(part, _Rubbing):
+            if j + 1 in pulleys:
+                offsets = self.circles.offsets()
+                values |= {"to": float(offsets[j, 1]), "off": float(offsets[j + 1, 0])}
+                values["counted_a"] = OfStep(partial(self.counted_from, j, 1))
+                values["counted_b"] = OfStep(partial(self.counted_from, j + 1, 0))
+            return values
+        for side, end in enumerate("ab"):
+            if j + side in pulleys:
+                values[f"from_{end}"] = float(self.circles.middle[j + side])
+                values[f"counted_{end}"] = OfStep(partial(self.counted_from, j, side))
+        if len(values) == 4:
+            values["mirrored"] = float(self.circles.mirrored[j])
+        return values
+
+    def _axes(self, configuration: Configuration) -> dict[int, Array]:
+        pulleys = self.term._pulleys.items()
+        return {j: axes_of(one.place, configuration) for j, one in pulleys}
+
+    def tangents(self, configuration: Configuration) -> Tangents | None:
+        """Return the segments over pulleys, None: there are none (collective)."""
+        if not self.term._pulleys:
+            return None
+        r, axes = self.positions(configuration), self._axes(configuration)
+        return self.circles.tangents(r, axes, self.counted.value)
+
+    def turns(self, r: Array, tangents: Tangents | None) -> Array:
+        """Return by what angle it turns at each place (places,), with places r (places, 3)."""
+        if tangents is None:
+            return turns(r)
+        angles = np.zeros(len(r))
+        angles[1:-1] = between_directions(tangents.u)
+        return np.where(self.circles.radii > 0.0, self.circles.wraps(tangents.angles), angles)
+
+    def _turned(self, configuration: Configuration) -> Verdict:
+        """Count angles on from a solution; cut a step that ends somewhere (collective)."""
+        found = self.tangents(configuration)
+        if found is None:
+            return Verdict.STANDS
+        self._end = self.circles.ends(found, self._axes(configuration))
+        pulleys = self.term._pulleys.values()
+        spun = np.array([turned_by(one.place, configuration) for one in pulleys])
+        most = max(np.abs(found.turn).max(), np.abs(spun - self.spun.value).max())
+        if self._end or most > FAR_TURN:
+            return Verdict.CUT
+        if most > NEAR_TURN:
+            self.counted.value, self.spun.value = self.counted.value + found.turn, spun
+        return Verdict.STANDS
+
     # ---- slack ----------------------------------------------------------------------------------
     def taut(self, time: float) -> float:
         """Return 1 where it is taut, 0 where it is slack."""
         return float(self.variable.value[0])
 
     def state_variables(self, configuration: Configuration) -> list[StateVariable]:
-        """Return whether it is taut, which belongs to the accepted state."""
-        return [self.variable]
+        """Return whether it is taut, and angles, which belong to the accepted state."""
+        ways = [self.counted, self.spun] if self.term._pulleys else []
+        return [self.variable, *ways]
 
     def review(self, configuration: Configuration) -> Verdict:
         """Judge a solution: is a taut tendon pressed, or a slack one too short? (collective)."""
@@ -527,7 +671,7 @@ class TendonBinding:
             shape = self.shape(configuration)
             other = bool(shape.L.sum() > (1.0 + TOLERANCE) * shape.cord.sum())
         if not other:
-            return Verdict.STANDS
+            return self._turned(configuration)
         self.variable.value = np.array([0.0 if taut else 1.0])
         self._put(configuration, np.zeros(self.term.size - 1))
         return Verdict.AGAIN
@@ -539,6 +683,8 @@ class TendonBinding:
             shape = self.shape(configuration, time)
         finally:
             configuration.state[:] = kept
+        if self._end:
+            return f"{self.term.what}, t = {time:.6g}: {self._end}"
         left, apart = shape.cord / self.lengths, shape.L / self.lengths
         for ratio, what in ((left, "no cord is left"), (apart, "the places meet")):
             k = int(np.argmin(ratio))
@@ -575,13 +721,16 @@ class TendonBinding:
 
     def shape(self, configuration: Configuration, time: float | None = None) -> CordShape:
         """Return distances, directions and lengths of the cord, fed as at `time` (collective)."""
-        d = np.diff(self.positions(configuration), axis=0)
+        d, found = np.diff(self.positions(configuration), axis=0), self.tangents(configuration)
         L = np.linalg.norm(d, axis=1)
+        u = d / L[:, None]
+        if found is not None:
+            L, u = found.free + self.circles.arcs(found.angles), found.u
         cord = self.lengths + np.diff(self.slid(configuration))
         start, end = self.feeds(configuration.time if time is None else time)
         cord[0] += start
         cord[-1] += end
-        return CordShape(L, d / L[:, None], cord)
+        return CordShape(L, u, cord)
 
     def tensions(self, configuration: Configuration) -> Array:
         """Return the tensions (segments,) (collective)."""

@@ -20,6 +20,7 @@ from ..kinematics.memory import STEP, Called, call_own, own_arguments, require_p
 from ..kinematics.quantity import real
 from ..places.ends import End, Ground
 from ..places.on_body import Nodes, PointsOnBody
+from ..places.passing import Eyelets
 from ..runtime.collective import together
 from ..values.parameter import label, reals
 from ..values.reader import (
@@ -413,7 +414,8 @@ def require_offered(what: str, end: End, jet: str, suffix: str, written: str) ->
     KinematicsError, or ConstraintError of a term of the package : says which ends have one.
     """
     why, possible = _lacking(end, jet), []
-    if not why and _slides(end) and jet not in ("value", "line", *CORD):
+    turns = jet.startswith("axis") and isinstance(end, Eyelets)
+    if not why and _slides(end) and not turns and jet not in ("value", "line", *CORD):
         possible = [f"{q}_{suffix}" for q in ("r", "u", "v", "rs", "s", "ds")]
         why = f"it offers {', '.join(possible)}"
     if why:

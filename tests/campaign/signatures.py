@@ -603,6 +603,28 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "eyelet": (sa.eyelet, {"place": tip, "offset": (0.0, 0.01)}, None),
+        "pulley": (
+            sa.pulley,
+            {
+                "place": sa.ground.at((9.0, 0.0, 0.5)),
+                "radius": 0.1,
+                "axis": (0.0, 1.0, 0.0),
+                "bearing": (0.1, 0.01),
+                "turns": 0,
+                "grips": False,
+            },
+            None,
+        ),
+        "drum": (
+            sa.drum,
+            {
+                "place": sa.ground.at((9.0, 0.0, 0.5)),
+                "radius": 0.1,
+                "axis": (0.0, 1.0, 0.0),
+                "turns": 1.5,
+            },
+            None,
+        ),
         "winch": (sa.winch, {"feed": None, "force": 1.0, "motor": None}, None),
         "Thread": (
             sa.Thread,

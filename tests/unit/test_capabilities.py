@@ -21,7 +21,7 @@ FIRST = {str(row[1]).split(",")[0].removeprefix("joints.") for row in TABLE.rows
 #: or to have a row.
 OTHERS = (
     "Mesh Region Section Field Parameter Factor",  # what bodies and terms are given
-    "Helix braid eyelet winch",  # and threads, tendons
+    "Helix braid drum eyelet pulley winch",  # and threads, tendons
     "Gas ground local memory implicit remember Box Capsule Cylinder Distance Plane Sphere",
     "System StaticProblem DynamicProblem EigenProblem check",
     "Baumgarte Fuzzy Projection",  # of explicit methods
