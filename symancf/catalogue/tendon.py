@@ -14,7 +14,7 @@ import sympy as sp
 from ..arrays import Array, Ints, Ints32
 from ..assembly.configuration import Configuration, Layout, in_system
 from ..assembly.numbering import Block
-from ..assembly.revisions import Verdict
+from ..assembly.revisions import Bounds, Verdict
 from ..assembly.state import StateVariable
 from ..errors import ConstraintError, ParameterError
 from ..places.ends import End, Ground, require_place
@@ -501,11 +501,16 @@ class TendonBinding:
 
     def _put(self, configuration: Configuration, pulls: Array) -> None:
         """Let the unknowns that are tensions have values (segments,)."""
+        coordinate, number = self._unknowns(configuration)
+        configuration.state[coordinate] = pulls[number]
+
+    def _unknowns(self, configuration: Configuration) -> tuple[Ints32, Ints]:
+        """Return the local coordinates that are tensions, and of which segments."""
         vertices = self.term._tensions.resolve(configuration.layout).vertices[:, 0]
         numbering, ids = configuration.numbering, configuration.topology.vertex_ids
         local = np.flatnonzero(np.isin(ids, vertices))
         at = numbering.offset[local, numbering.block(TENSION.name)]
-        configuration.state[at] = pulls[ids[local] - vertices[0]]
+        return at, ids[local] - vertices[0]
 
     # ---- slack ----------------------------------------------------------------------------------
     def taut(self, time: float) -> float:
@@ -530,6 +535,12 @@ class TendonBinding:
         self.variable.value = np.array([0.0 if taut else 1.0])
         self._put(configuration, np.zeros(self.term.size - 1))
         return Verdict.AGAIN
+
+    def bounds(self, configuration: Configuration) -> Bounds | None:
+        """Return what lets a taut tendon be so without a review, see `review`."""
+        if not self.variable.value[0] > 0.0:
+            return None
+        return Bounds(self._unknowns(configuration)[0], -TOLERANCE)
 
     # ---- results --------------------------------------------------------------------------------
     def positions(self, configuration: Configuration) -> Array:
