@@ -24,7 +24,7 @@ from .configuration import Configuration
 from .matrix import Matrix
 from .memory import Memory
 from .numbering import IDLE
-from .revisions import Change, Review, Standing, Verdict
+from .revisions import Bounds, Change, Review, Standing, Verdict
 from .state import ActiveSet, State, same_arrays
 from .unknowns import Unknowns
 
@@ -385,15 +385,21 @@ class DiscreteSystem(Configuration):
         worst = max((verdict for verdict, _ in verdicts), default=Verdict.STANDS)
         return Review(worst, [name for verdict, name in verdicts if verdict is worst])
 
-    def standing(self) -> dict[str, Standing] | None:
-        """Return by form when solutions stand without a review, None: there have to be reviews."""
+    def standing(self) -> tuple[dict[str, Standing], list[Bounds]] | None:
+        """Return when solutions stand without a review, None: there have to be reviews.
+
+        What has to be so by form, and of unknowns.
+        """
         found: dict[str, Standing] = {}
+        bounds: list[Bounds] = []
         for term in self._reviewing:
             own = term.standing(self) if isinstance(term, protocol.ReviewsByMemory) else None
-            if own is None:
+            bound = term.bounds(self) if isinstance(term, protocol.ReviewsByBounds) else None
+            if own is None and bound is None:
                 return None
-            found |= own
-        return found
+            found |= own or {}
+            bounds += [] if bound is None else [bound]
+        return found, bounds
 
     def renews(self) -> bool:
         """Tell whether a step is better begun with what terms hold (collective)."""

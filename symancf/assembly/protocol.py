@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .agreement import PlaceFunction
     from .configuration import Configuration, Layout
     from .form import Form, Listed
-    from .revisions import Change, Standing, Verdict
+    from .revisions import Bounds, Change, Standing, Verdict
     from .state import ActiveSet, StateVariable
     from .vertices import AtVertices
 
@@ -280,6 +280,14 @@ class ReviewsByMemory(Reviews, Protocol):
 
     def standing(self, configuration: Configuration, /) -> Mapping[str, Standing] | None:
         """Return by form when steps in C do not ask `review`, None: they have to."""
+
+
+@runtime_checkable
+class ReviewsByBounds(Reviews, Protocol):
+    """Knows of its unknowns when a review lets a solution stand (on one rank)."""
+
+    def bounds(self, configuration: Configuration, /) -> Bounds | None:
+        """Return when steps in C do not ask `review`, None: they have to."""
 
 
 @runtime_checkable

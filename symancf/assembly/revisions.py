@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..arrays import Array
+    from ..arrays import Array, Ints32
     from .form import Form
 
 
@@ -75,6 +75,13 @@ class Standing(NamedTuple):
                 way += 2.0 * np.linalg.norm(end[:, stretch : stretch + 3], axis=1)
         reached = after[:, row(self.variable)] >= self.least
         return bool((reached & (way <= self.far)).all())
+
+
+class Bounds(NamedTuple):
+    """Local coordinates that let a solution stand without a review: none is below `least`."""
+
+    coordinate: Ints32
+    least: float
 
 
 class HoldsVectors(Protocol):

@@ -15,7 +15,7 @@ import sympy as sp
 from ..arrays import Array, Ints, Ints32
 from ..assembly.configuration import Configuration, Layout, in_system
 from ..assembly.numbering import Block
-from ..assembly.revisions import Verdict
+from ..assembly.revisions import Bounds, Verdict
 from ..assembly.state import StateVariable
 from ..errors import ConstraintError, ParameterError
 from ..places.ends import End, Ground, require_place
@@ -698,6 +698,12 @@ class TendonBinding:
                     f"the reference, over a distance of {shape.L[k]:.3g}"
                 )
         return ""
+
+    def bounds(self, configuration: Configuration) -> Bounds | None:
+        """Return what lets a taut tendon be so without a review, see `review`."""
+        if self.term._pulleys or not self.variable.value[0] > 0.0:
+            return None
+        return Bounds(self.term._tensions.local(configuration)[0], -TOLERANCE)
 
     # ---- results --------------------------------------------------------------------------------
     def positions(self, configuration: Configuration) -> Array:

@@ -379,3 +379,20 @@ def test_is_drawn_and_written_in_segments(tmp_path_factory):
     drawn = surface_of(samples, "tension")
     np.testing.assert_array_equal(drawn.values[drawn.lines], np.stack([T, T], axis=1))
     np.testing.assert_allclose(drawn.points[drawn.lines], np.stack([r[:-1], r[1:]], axis=1))
+
+
+def thrown(watched):
+    """Return a cord that goes slack and taut while a mass is thrown up, and what was asked."""
+    mass = sa.PointMass(0.1, (0.0, 0.0, -0.1), name="ball")
+    cord = sa.Tendon([sa.ground.at((0.0, 0.0, 0.0)), mass.centre], EA=200.0)
+    system = sa.System(mass, terms=[cord, sa.gravity((0.0, 0.0, -9.81))])
+    problem = sa.DynamicProblem(system)
+    problem.initial_velocity(mass, (0.0, 0.0, 0.5))
+    seen = []
+    if watched:
+        problem.add_monitor(lambda *_: seen.append(cord.slack(system)))
+    own, asked = system.binding(cord), []
+    review = own.review
+    own.review = lambda configuration: asked.append(own.taut(0.0)) or review(configuration)
+    problem.solve(to=0.3, step=1e-3)
+    return system.position(mass.centre)[0, 2], cord.tensions(system)[0], asked, seen

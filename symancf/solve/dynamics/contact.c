@@ -311,9 +311,11 @@ static int stands(const symancf_memory *m, int32_t entity)
   return next[m->variable] >= m->least[entity] && way <= m->far[entity];
 }
 
-/* Whether all entities do. */
-static int all_stand(const symancf_problem *p)
+/* Whether all entities do, and all coordinates. */
+static int all_stand(const symancf_problem *p, const symancf_state *s)
 {
+  for (int32_t k = 0; k < p->bounded; k++)
+    if (!(s->state[p->bounded_coordinate[k]] >= p->bound[k])) return 0;
   for (const symancf_memory *m = p->memory; m < p->memory + p->memories; m++)
     for (int32_t i = 0; m->variable >= 0 && i < m->n; i++)
       if (!stands(m, i)) return 0;
@@ -324,7 +326,7 @@ static int all_stand(const symancf_problem *p)
 static int judge_solution(const symancf_problem *p, symancf_state *s)
 {
   if (!find_memory(p, s)) return STEP_CUT;
-  if (!p->reviewed && all_stand(p)) return STEP_STANDS;
+  if (!p->reviewed && all_stand(p, s)) return STEP_STANDS;
   const int verdict = p->ask(REVIEW, 0);
   write_memory(p, s);
   return verdict;

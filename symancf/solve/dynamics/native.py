@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.assembler import Assembler
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.revisions import Standing
     from ...errors import ConvergenceError
     from ...newton import Aid, Constraints, Leftover, RowNorms, StressPrediction
     from ..preconditioner import Preconditioner
@@ -413,11 +414,12 @@ class Native:
         self.prepare()
         problem.give(h=h, end=end, seconds=seconds, chooses=newton.chooses)
         self._remembering, self._reviewed = None, (np.inf, ())
-        problem.give(memories=0, lengths=0, reviewed=system.reviews)
+        problem.give(memories=0, lengths=0)
         if system.reviews:  # which may have changed something
             system.update(system.time)
+        standing = self._take_standing()
         if system.memory:
-            self._remembering = Remembering(system, STRUCTURES["symancf_memory"])
+            self._remembering = Remembering(system, STRUCTURES["symancf_memory"], standing)
             problem.give(**self._remembering.lend([system.assembler, *self.work_plans]))
         problem.give(timed=StepRequest.PRESENT in takes, driven=StepRequest.DRIVE in takes)
         problem.give(timetable_rows=0)
@@ -432,6 +434,21 @@ class Native:
             self._remembering.end(state.begun if state.steps_done else None, state.time)
         columns = (part[: state.steps_done].tolist() for part in (self._times, *self._counts))
         return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
+
+    def _take_standing(self) -> Mapping[str, Standing]:
+        """Tell C when solutions stand without a review; return that of forms that remember."""
+        system = self.newton.system
+        found = system.standing()
+        forms, bounds = found or ({}, [])
+        coordinates = [bound.coordinate for bound in bounds]
+        least = [np.full(len(bound.coordinate), bound.least) for bound in bounds]
+        self.problem.give(
+            reviewed=found is None or bool(forms and not system.memory),
+            bounded=sum(map(len, coordinates)),
+            bounded_coordinate=np.concatenate([np.zeros(0, np.int32), *coordinates]),
+            bound=np.concatenate([np.zeros(0), *least]),
+        )
+        return forms
 
     def _forget_step(self) -> None:
         """Take back what the last step, which was not made, has told."""
@@ -491,6 +508,8 @@ class Native:
             for assembler in (system.assembler, *self.work_plans):
                 if assembler is not None:
                     assembler.update(system.time)
+            if self.problem.bounded:
+                self._take_standing()
         return verdict
 
     def _renew(self) -> None:

@@ -12,11 +12,12 @@ from ...arrays import address
 from ...assembly.state import InternalVariables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...arrays import CStructure
     from ...assembly.assembler import Assembler
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.revisions import Standing
 
 
 class Remembering:
@@ -25,12 +26,14 @@ class Remembering:
     Parameters
     ----------
     kind : the type ``symancf_memory``.
+    standing : by form, when solutions stand without a review.
     """
 
-    def __init__(self, system: DiscreteSystem, kind: type[CStructure]) -> None:
+    def __init__(
+        self, system: DiscreteSystem, kind: type[CStructure], standing: Mapping[str, Standing]
+    ) -> None:
         self.system, self._kind, memory = system, kind, system.memory
-        forms, now, standing = memory.forms, memory.values, system.standing()
-        self.reviewed = system.reviews and standing is None
+        forms, now = memory.forms, memory.values
         numbers = [system.assembler.number(form) for form in forms]
         self._assembler, tables = system.assembler.telling("update", numbers)
         self._ends = [*zip(memory.own(now.old), memory.own(now.next), strict=True)]
@@ -38,7 +41,7 @@ class Remembering:
         self._each = [kind() for _ in forms]
         for made, form, number, ends in zip(self._each, forms, numbers, self._ends, strict=True):
             names = form.kernel.memory
-            own = (standing or {}).get(form.name)
+            own = standing.get(form.name)
             made.give(
                 n=form.size,
                 rows=len(names),
@@ -76,7 +79,6 @@ class Remembering:
             "memories": len(forms),
             "memory": self._records,
             "memory_plan": ctypes.addressof(self._assembler),
-            "reviewed": self.reviewed,
             "lengths": len(lengths),
             "length": address(self._lengths),
         }

@@ -67,6 +67,10 @@ typedef struct {
   /* laws that remember, their plan, where kernels read the length of a step; see contact.h */
   int32_t memories, lengths;
   int32_t reviewed, reviews; /* whether terms review each solution; how many of a step */
+  /* coordinates that let solutions stand without a review, and their least values, see `Bounds` */
+  int32_t bounded;
+  const int32_t *bounded_coordinate;
+  const double *bound;
   symancf_memory *memory;
   const void *memory_plan;
   double **length;
