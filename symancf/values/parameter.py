@@ -214,7 +214,8 @@ def answers_cached() -> Iterator[None]:
 
     Only inside: what a function depends on may change between two updates at the same time.
     """
-    before = _ANSWERS.set({})
+    known = _ANSWERS.get()
+    before = _ANSWERS.set({} if known is None else known)
     try:
         yield
     finally:

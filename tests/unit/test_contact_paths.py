@@ -15,7 +15,7 @@ from symancf.bench.robust import CASES
 from symancf.elements import hex8, hex8_plain
 from symancf.energies import neo_hooke
 from symancf.verify.contact_rigid import G, slab, spring, tilted
-from symancf.verify.contact_theory import Belt
+from symancf.verify.contact_theory import Belt, coulomb_oscillator
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from symancf.values.parameter import Scalar
 
+LATE = 5e-4  # s
 CELLS, RISE, THICK, FLOOR = 24, 0.05, 0.02, -0.003
 
 
@@ -109,6 +110,44 @@ def test_sliding_begins_in_an_event_with_its_own_coefficient() -> None:
     assert begins == [pytest.approx(exact.start / exact.v, abs=5e-4)]  # all corners at once
     assert late > 5e-4
     assert off < 2e-4
+
+
+def test_slip_that_ends_is_located_as_well() -> None:
+    """A block on a belt slips, sticks, and slips again."""
+    exact = Belt(1.0, 400.0, 0.2, (0.4, 0.3), G)
+    belt = sa.Plane(displacement=lambda t: (exact.v * t, 0.0, 0.0))
+    block, floor = slab(exact.mu, floor=belt, velocity=(exact.v, 0.0, 0.0))
+    pull = sa.Potential(spring, block.at((0.0, 0.0, -1e-3)), k=exact.k)
+    system = sa.System(block, terms=[floor, pull, tilted(0.0)])
+    problem = sa.DynamicProblem(system, spectral_radius=0.3)
+    times, places = problem.event(floor), list[float]()
+    begins = exact.start / exact.v
+    problem.event(lambda: system.time - begins - exact.slip / 2.0, lambda: places.append(x()))
+
+    def x() -> float:
+        return float(block.position(system)[0])
+
+    problem.solve(to=begins + exact.slip + exact.stuck + 0.01, step=2e-3)
+    for time in (begins, begins + exact.slip, begins + exact.slip + exact.stuck):
+        assert np.abs(np.array(times) - time).min() < LATE
+    # half of the slip is symmetric about the largest stretch
+    largest = exact.centre + exact.amplitude
+    assert places == [pytest.approx(largest, rel=1e-3)]
+
+
+def test_slip_that_turns_is_located() -> None:
+    """A mass on a spring with friction turns, and stays where the spring is too weak."""
+    turns, time = coulomb_oscillator(1.0, 400.0, 0.3 * G, 0.05)
+    block, floor = slab(0.3, at=turns[0])
+    pull = sa.Potential(spring, block.at((0.0, 0.0, -1e-3)), k=400.0)
+    system = sa.System(block, terms=[floor, pull, tilted(0.0)])
+    problem = sa.DynamicProblem(system, spectral_radius=0.8)
+    places: list[float] = []
+    problem.event(floor, lambda: places.append(block.position(system)[0]))
+    problem.solve(to=time + 0.05, step=2e-3)
+    for turn in turns[1:]:
+        assert np.abs(np.array(places) - turn).min() < 1e-3 * turns[0]
+    assert block.position(system)[0] == pytest.approx(turns[-1], abs=1e-3 * turns[0])
 
 
 def tall(mu: tuple[float, float], **options: Any) -> tuple[sa.RigidBody, sa.Contact]:

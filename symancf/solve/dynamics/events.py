@@ -20,7 +20,7 @@ from ...errors import ConvergenceError, ParameterError
 from ...newton import ROUND_OFF
 from ...runtime.collective import share_error
 from ...values import arguments
-from ...values.parameter import label
+from ...values.parameter import answers_cached, label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -193,8 +193,9 @@ class Events:
         values = np.zeros(len(self._all))
         error: BaseException | None = None
         try:
-            for k, event in enumerate(self._all):
-                values[k] = self._number(event)
+            with answers_cached():
+                for k, event in enumerate(self._all):
+                    values[k] = self._number(event)
         except BaseException as caught:
             error = caught
         share_error(self.comm, error)
