@@ -74,6 +74,7 @@ _PUBLIC = {
     "Helix": "places.paths",
     "braid": "places.paths",
     "length": "catalogue.lengths",
+    "embed": "catalogue.embed",
     "Tendon": "catalogue.tendon",
     "eyelet": "catalogue.winches",
     "winch": "catalogue.winches",
@@ -180,6 +181,7 @@ __all__ = [
     "checkpoint",
     "displacement_control",
     "elements",
+    "embed",
     "energies",
     "eyelet",
     "fix",
@@ -216,6 +218,7 @@ if TYPE_CHECKING:
     from .catalogue import joints
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller
+    from .catalogue.embed import embed
     from .catalogue.gas import Cavity, Gas, pressure
     from .catalogue.lengths import length
     from .catalogue.loads import body_force, force, gravity, traction
