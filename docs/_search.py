@@ -56,6 +56,7 @@ TERMS = {
     "pneumatic": "guide/pressure",
     "fibre-reinforced": "how-to/fibre-reinforced-actuator",
     "braid": "guide/threads",
+    "embedded rod": "guide/threads",
     "McKibben": "how-to/mckibben-muscle",
     "magnetic actuation": "how-to/magnetic-beam",
     "soft gripper": "demos/index",

@@ -74,6 +74,7 @@ _PUBLIC = {
     "Helix": "places.paths",
     "braid": "places.paths",
     "length": "catalogue.lengths",
+    "embed": "catalogue.embed",
     "Tendon": "catalogue.tendon",
     "drum": "catalogue.pulleys",
     "eyelet": "catalogue.winches",
@@ -183,6 +184,7 @@ __all__ = [
     "displacement_control",
     "drum",
     "elements",
+    "embed",
     "energies",
     "eyelet",
     "fix",
@@ -220,6 +222,7 @@ if TYPE_CHECKING:
     from .catalogue import joints
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller
+    from .catalogue.embed import embed
     from .catalogue.gas import Cavity, Gas, pressure
     from .catalogue.lengths import length
     from .catalogue.loads import body_force, force, gravity, traction

@@ -156,7 +156,9 @@ class Thread(Potential):
         for key, value in values.items():
             _require_scalar(name, key, value)
         density = _of_line(name, own, self.slack)
-        values = {k: _checked(name, k, v, within.get(k)) for k, v in values.items()}
+        values = {
+            k: checked(f"{k} of thread {name!r}", k, v, within.get(k)) for k, v in values.items()
+        }
         self.place = Along(self.cut, None, place.count - 1) if per == "cell" else place
         super().__init__(density, self.place, name=name, **values)
         self._force = sp.diff(self.energy, STRETCH)
@@ -225,11 +227,10 @@ def _of_line(name: str, law: Callable[..., Any], slack: bool) -> Callable[..., A
     return memory(**remembered)(thread) if remembered else thread
 
 
-def _checked(name: str, key: str, value: Any, domain: Domain | None) -> Any:
+def checked(what: str, key: str, value: Any, domain: Domain | None) -> Any:
     """Return a parameter that watches its domain."""
     if domain is None:
         return value
-    what = f"{key} of thread {name!r}"
 
     def at(time: float) -> float:
         number = evaluate(what, value, time)

@@ -92,6 +92,7 @@ TERMS = (
     CapabilityRow("term", "rotating_frame"),
     CapabilityRow("term", "length"),
     CapabilityRow("term", "Thread"),
+    CapabilityRow("term", "embed"),
     CapabilityRow("term", "Tendon", steps=ITERATIONS, multigrid=NO_GRIDS),
     CapabilityRow("term", "Constraint"),
     CapabilityRow("term", "Constraint, function of time", steps=ITERATIONS),

@@ -53,6 +53,7 @@ _MODULES = (
     "lengths",
     "tendons",
     "threads",
+    "embedded",
     "gripper",
     "rigid_motions",
     "locking",

@@ -389,6 +389,20 @@ def wound() -> Model:
     return clamped(part, sa.Thread(path, part, EA=1e3))
 
 
+def embedded() -> Model:
+    """Return hexahedra with a cable in them."""
+    mesh = mesh_of("hexahedron")
+    law = energies.saint_venant_kirchhoff()
+    part = sa.Body(mesh["body"], elements.hex8_plain, law, name="block", **SVK)
+    low, high = mesh.bounds()
+    ends = low + np.outer((0.2, 0.8), high - low)
+    line = sa.Mesh.box((1.0,), (2,), warp=lambda X: ends[0] + X[:, :1] * (ends[1] - ends[0]))
+    wire = sa.Body(line["body"], elements.ancf_cable, energies.cable(), name="wire", **CABLE)
+    model = clamped(part, sa.embed(wire, part))
+    model.bodies.append(wire)
+    return model
+
+
 def sliding() -> Model:
     """Return a cable that slides through an eye."""
     part = cable()
@@ -499,6 +513,7 @@ TERMS: dict[str, Callable[[], Model]] = {
     "rotating_frame": lambda: loaded(lambda b: sa.rotating_frame((0.0, 0.0, 0.3))),
     "length": cord,
     "Thread": wound,
+    "embed": embedded,
     "Tendon": lambda: loaded(
         lambda b: sa.Tendon([far(b), sa.ground.at((3.0, 0.3, 0.2))], EA=0.5, mu=0.2)
     ),

@@ -640,6 +640,18 @@ def examples() -> dict[str, Example]:
             },
             _in(),
         ),
+        "embed": (
+            lambda **o: sa.embed(**o),
+            {
+                "rod": cable,
+                "solid": block,
+                "radius": 0.0,
+                "per": "cell",
+                "stiffness": None,
+                "name": "e",
+            },
+            None,
+        ),
         "Body.along": (
             lambda **o: sa.length(block.along(**o)),
             {"path": [(0.0, 0.2, 0.1), (1.0, 0.3, 0.2)], "clip": True},
