@@ -322,17 +322,17 @@ class RigidPassBinding(PlaceBinding):
         self,
         configuration: Configuration,
         expressions: Sequence[sp.Expr],
-        known: At | None = None,
+        more: At | None = None,
     ) -> Array:
         """Return expressions of `touch` at the present state at this rank's places, (n, k).
 
-        `known` : further values (n,) by symbol.
+        `more` : further values (n,) by symbol.
         """
         n = len(self.entities.ids)
         if not n:
             return np.zeros((0, len(expressions)))
         with answers_cached():
-            at = {**self.at_places(configuration), **(known or {})}
+            at = {**self.at_places(configuration), **(more or {})}
         values = self.term._compiled(tuple(expressions))(at)
         return np.stack([np.broadcast_to(column, (n,)) for column in values], axis=1)
 
