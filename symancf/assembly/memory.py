@@ -47,10 +47,10 @@ class Memory:
     Attributes
     ----------
     forms : those with memory, the present ones.
-    whole : length of the step of which a part is made, to an event; 0: steps are whole.
+    full_length : that of the step of which a part is made, to an event; 0: steps are whole.
     """
 
-    whole = 0.0
+    full_length = 0.0
 
     def __init__(self, comm: MPI.Comm, forms: Sequence[Form]) -> None:
         self.comm = comm

@@ -322,19 +322,19 @@ class RigidPassBinding(PlaceBinding):
         self,
         configuration: Configuration,
         expressions: Sequence[sp.Expr],
-        values: At | None = None,
+        more: At | None = None,
     ) -> Array:
         """Return expressions of `touch` at the present state at this rank's places, (n, k).
 
-        `values` : further ones (n,) by symbol.
+        `more` : further values (n,) by symbol.
         """
         n = len(self.entities.ids)
         if not n:
             return np.zeros((0, len(expressions)))
         with answers_cached():
-            at = {**self.at_places(configuration), **(values or {})}
-        columns = self.term._compiled(tuple(expressions))(at)
-        return np.stack([np.broadcast_to(column, (n,)) for column in columns], axis=1)
+            at = {**self.at_places(configuration), **(more or {})}
+        values = self.term._compiled(tuple(expressions))(at)
+        return np.stack([np.broadcast_to(column, (n,)) for column in values], axis=1)
 
     def review(self, configuration: Configuration, look: Look) -> Verdict:
         """Cut a step in which a point has passed through the shape (collective)."""

@@ -88,7 +88,9 @@ class ContactNumbers:
         memory = self.configuration.memory
         if not (self.moves and (bool(self.variable.value[2]) or memory.stepping)):
             return 0.0
-        return self.damping * (memory.whole / memory.length(time) if memory.whole else 1.0)
+        return self.damping * (
+            memory.full_length / memory.length(time) if memory.full_length else 1.0
+        )
 
 
 def _learn(failed: Array, begin: Array) -> Array:

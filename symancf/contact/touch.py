@@ -255,13 +255,10 @@ class Touch:
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
         self.force = self._three("F", _in_space(local, at.E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))
-        slides = coulomb.slides() if self.patch else sp.Ne(own[str(SLIPPED)], 0)
-        carried = _carried(contact, lambda s: real(f"rate_{s}")) if self.shape.moved else motion * 0
-        w = sp.Matrix([dot(e, motion - carried) for e in at.E])
-        on = T + DAMPING * STEPS * (w - dot(G, w) * sp.Matrix(G))
-        reserve, speed = 1 - K * sp.sqrt(dot(on, on)) / (m * p), dot(T, w) / sp.sqrt(dot(T, T))
-        self.reserve = sp.Piecewise((1, sp.Or(p <= 0, slides)), (reserve, True))
-        self.speed = sp.Piecewise((1, sp.Or(p <= 0, sp.Not(slides))), (speed, True))
+        velocity = motion
+        if self.shape.moved:
+            velocity = motion - _carried(contact, lambda s: real(f"rate_{s}"))
+        self._find_switches(T, m, [dot(e, velocity) for e in at.E], G)
         self.slid = _if_closed(p, own[str(SLID)] + rub.length)
         slipped = coulomb.slipped(rub, dt)
         if self.patch:
@@ -276,6 +273,18 @@ class Touch:
             dissipated=rub.dissipated,
             **after,
         )
+
+    def _find_switches(
+        self, T: sp.Matrix, m: sp.Expr, velocity: Sequence[sp.Expr], G: Sequence[sp.Expr]
+    ) -> None:
+        """Take what is 0 where slip begins, and where it ends; `velocity` in the frame."""
+        assert self.coulomb is not None
+        p, w = self.pressure, sp.Matrix(velocity)
+        slides = self.coulomb.slides() if self.patch else sp.Ne(SLIPPED, 0)
+        on = T + DAMPING * STEPS * (w - dot(G, w) * sp.Matrix(G))
+        reserve, speed = 1 - K * sp.sqrt(dot(on, on)) / (m * p), dot(T, w) / sp.sqrt(dot(T, T))
+        self.reserve = sp.Piecewise((1, sp.Or(p <= 0, slides)), (reserve, True))
+        self.speed = sp.Piecewise((1, sp.Or(p <= 0, sp.Not(slides))), (speed, True))
 
     def _anchors(
         self, at: Place, anchor: Sequence[sp.Symbol], rub: laws.Friction

@@ -283,11 +283,11 @@ class Integrator:
             self.restore(interval.end)
             return
         memory = self.motion.system.memory
-        memory.whole = interval.length
+        memory.full_length = interval.length
         try:
             self.land_within(t, interval)
         finally:
-            memory.whole = 0.0
+            memory.full_length = 0.0
 
     def land_within(self, t: float, interval: Interval) -> None:
         """Make a step from its beginning, where the motion is, that ends at t (collective)."""
