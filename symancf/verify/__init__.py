@@ -52,6 +52,7 @@ _MODULES = (
     "joints",
     "lengths",
     "tendons",
+    "pulleys",
     "threads",
     "gripper",
     "rigid_motions",
