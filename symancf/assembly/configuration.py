@@ -260,12 +260,24 @@ class Layout:
 
         `owner` is the name of the term or body that they belong to. One of the blocks may be of
         those that other terms have, too, on vertices of their own (`Block.of`).
+
+        Raises
+        ------
+        ParameterError : there is such a block, and no owner.
         """
         first = self.new_range(count, owner, *blocks)
         return np.arange(first, first + count, dtype=np.int64)
 
     def new_range(self, count: int, owner: str = "", *blocks: Block) -> int:
         """Return the first of `count` ids; see `new_vertices`."""
+        owned = [block.name for block in blocks if block.of]
+        if owned and not owner:
+            raise ParameterError(
+                f"vertices with the block {owned[0]!r} belong to no one: its rows are called after "
+                "the term that has them: give its name, layout.new_vertices(count, name, block)",
+                asked="owner",
+                given=owner,
+            )
         first = self.vertex_count
         self.vertex_count += count
         names = [self.announce_block(block) for block in blocks]

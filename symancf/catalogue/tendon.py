@@ -680,7 +680,8 @@ class TendonBinding:
         """Tell which segment ends at a state: where no cord is left, or its places meet."""
         kept, configuration.state[:] = configuration.state.copy(), state
         try:
-            shape = self.shape(configuration, time)
+            with np.errstate(all="ignore"):  # there may be no numbers
+                shape = self.shape(configuration, time)
         finally:
             configuration.state[:] = kept
         if self._end:

@@ -52,6 +52,7 @@ _MODULES = (
     "joints",
     "lengths",
     "tendons",
+    "pulleys",
     "threads",
     "embedded",
     "gripper",

@@ -227,3 +227,19 @@ def test_sums_and_ghosts_of_a_configuration() -> None:
     n.update_ghosts(vector, np.flatnonzero(which))
     np.testing.assert_array_equal(vector, np.where(owned | which, value, -1.0))
     assert system._discrete.sum(np.array([float(owned.sum())])) == 3 * 125
+
+
+class Nameless:
+    """A term that has a block of many terms on a vertex of nobody."""
+
+    name = "nameless"
+
+    def bind(self, layout: Layout) -> object:
+        layout.new_vertices(1, "", Block("shares", 1, "multiplier", "lambda"))
+        raise AssertionError("it was let in")
+
+
+def test_a_block_of_many_terms_has_an_owner() -> None:
+    with refused(sa.ParameterError, asked="owner") as caught:
+        System(sa.PlanarBody(), terms=[Nameless()])
+    assert "'shares' belong to no one" in str(caught.value)

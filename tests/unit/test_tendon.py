@@ -241,6 +241,24 @@ def test_comes_to_rest_in_a_loop_of_control():
     np.testing.assert_allclose(tip, system.position(rod["x1"])[0], atol=1e-3)
 
 
+def test_meets_others_at_a_knot():
+    """Three tendons that are pulled with 2, 2.5 and 3 N: the law of cosines."""
+    loads, ring = (2.0, 2.5, 3.0), sa.PointMass(0.1, (0.05, 0.02, 0.0))
+    posts = [np.array([math.cos(a), math.sin(a), 0.0]) for a in 2 * np.pi / 3 * np.arange(3)]
+    cords = [
+        sa.Tendon([ring.centre, sa.ground.at([x, x - [0, 0, 1]])], EA=1e4, tension=F,
+                  end=sa.winch(force=F), name=f"cord {k}")
+        for k, (x, F) in enumerate(zip(posts, loads, strict=True))
+    ]  # fmt: skip
+    system = sa.System(ring, terms=[*cords, sa.fix(ring, ["z"])])
+    sa.StaticProblem(system).solve()
+    u = np.array(posts) - system.position(ring.centre)[0]
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        x, y, z = loads[a], loads[b], loads[c]
+        assert u[a] @ u[b] == pytest.approx((z**2 - x**2 - y**2) / (2 * x * y), abs=1e-8)
+
+
 def test_refuses_what_cannot_be():
     """One error each, on every rank, that says what was given."""
     mass = sa.PointMass(1.0)
