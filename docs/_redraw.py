@@ -37,7 +37,8 @@ DEMOS = {  # what pages show of it
     "gripper": ("gripper.png",),
     "manipulator": ("manipulator.png",),
     "trunk": ("trunk.png",),
-    "mckibben": ("mckibben.png", "mckibben_shapes.png"),
+    "continuum_robot": ("continuum_robot.png", "continuum_robot_shapes.png"),
+    "mckibben": ("mckibben_shapes.png",),
     "trunk_head": ("trunk_head.png",),
     "pneumatic_gripper": (
         "pneumatic_gripper.png",

@@ -33,6 +33,11 @@ DEMOS = {
         2,
         ("results/inflated_cylinder.png", "results/inflated_cylinder_shapes.png"),
     ),
+    "continuum_robot": (
+        1,
+        ("results/continuum_robot.png", "results/continuum_robot_shapes.png"),
+    ),
+    "fibre_actuator": (1, ("results/fibre_actuator.png", "results/fibre_actuator_shapes.png")),
     "mckibben": (2, ("results/mckibben.png", "results/mckibben_shapes.png")),
     "pendulum": (1, ("results/pendulum.png", "results/pendulum.gif")),
     "head": (1, ("results/head.png", "results/head.gif")),
@@ -47,6 +52,8 @@ DEMOS = {
 
 # these stop early when they are asked to
 SHORT = (
+    "continuum_robot",
+    "fibre_actuator",
     "mckibben",
     "plate_pendulum",
     "head",
