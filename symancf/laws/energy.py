@@ -110,7 +110,8 @@ def energy_laws(
     groups = _by_points(shares)
     if called.kinematics.local or called.history or called.local:
         _require_suited(element, called, groups)
-    volume = NONE if geometry or called.history else _volume(element, energy, called, pressure, values)
+    held = bool(geometry or called.history)  # no stress of these is corrected
+    volume = NONE if held else _volume(element, energy, called, pressure, values)
     laws: list[tuple[PointLaw, Rule]] = []
     function = f"{called.signature.name}()"
     for group in groups:
