@@ -13,7 +13,9 @@ from ..values.domain import between, domains, not_negative, positive, stressed_a
 from .fibres import orthotropic, swollen
 from .solids import (
     arruda_boyce,
+    extended_tube,
     gent,
+    hencky,
     mooney_rivlin,
     neo_hooke,
     ogden,
@@ -22,6 +24,7 @@ from .solids import (
     yeoh_raw,
 )
 from .structures import cable, kirchhoff, rod, split_beam
+from .tissues import fung, holzapfel_gasser_ogden
 from .viscoelastic import prony
 
 __all__ = [
@@ -29,7 +32,11 @@ __all__ = [
     "between",
     "cable",
     "domains",
+    "extended_tube",
+    "fung",
     "gent",
+    "hencky",
+    "holzapfel_gasser_ogden",
     "kirchhoff",
     "mooney_rivlin",
     "neo_hooke",

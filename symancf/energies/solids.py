@@ -9,11 +9,13 @@ from sympy import Expr, Matrix, Rational, S, log
 
 from ..errors import KinematicsError
 from ..values.domain import (
+    Domain,
     NotZero,
     between,
     by_call,
     catalogue,
     domains,
+    not_negative,
     positive,
     stressed_at_rest,
 )
@@ -293,6 +295,105 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
         ci / lambda_m ** (2 * i) * ((y + 3) ** (i + 1) - 3 ** (i + 1)) for i, ci in enumerate(c)
     )
     return {"deviatoric": mu * series, "volumetric": k / 2 * (J - 1) ** 2}
+
+
+@catalogue
+@domains(mu=positive(), k=positive())
+def hencky(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, *, mu: Expr, k: Expr) -> Parts:
+    r"""Hencky's solid: quadratic in the logarithmic strain, for moderate strains.
+
+    .. math::
+        W = \mu \sum_{a=1}^3 \ln^2 \bar\lambda_a + \tfrac12 k \ln^2 J, \quad
+        \bar\lambda_a = J^{-1/3} \lambda_a.
+
+    Returns
+    -------
+    The law, a function of
+
+    - J, lambda1, lambda2, lambda3 : det F and principal stretches of a solid element [-].
+    - mu : shear modulus [Pa].
+    - k : bulk modulus [Pa].
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3]. Of an
+    incompressible bar the force has its largest value at a stretch of e = 2.718, where it loses
+    its stability.
+
+    References
+    ----------
+    H. Hencky, Zeitschrift für technische Physik 9 (1928) 215-220; L. Anand, Journal of Applied
+    Mechanics 46 (1979) 78-82.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.hencky(), mu=1.0, k=2.0)
+    Body 'body': 1 hex8 with hencky
+    """
+    squares = log(lambda1) ** 2 + log(lambda2) ** 2 + log(lambda3) ** 2
+    return {"deviatoric": mu * (squares - log(J) ** 2 / 3), "volumetric": k / 2 * log(J) ** 2}
+
+
+@catalogue
+@domains(
+    Gc=positive(),
+    Ge=not_negative(),
+    beta=Domain(0.0, 1.0, (False, True)),
+    delta=Domain(0.0, 1.0, (True, False), why="at 1 the chains cannot be stretched"),
+    k=positive(),
+)
+def extended_tube(
+    J: Expr,
+    I1: Expr,
+    lambda1: Expr,
+    lambda2: Expr,
+    lambda3: Expr,
+    *,
+    Gc: Expr,
+    Ge: Expr,
+    beta: Expr,
+    delta: Expr,
+    k: Expr,
+) -> Parts:
+    r"""Extended tube model of rubber: crosslinks of finite extensibility, and entanglements.
+
+    .. math::
+        W = \tfrac12 G_c \Big( \frac{(1 - \delta^2)\,y}{1 - \delta^2 y}
+                + \ln(1 - \delta^2 y) \Big)
+            + \frac{2 G_e}{\beta^2} \sum_{a=1}^3 \big(\bar\lambda_a^{-\beta} - 1\big)
+            + \tfrac12 k (J-1)^2, \quad y = J^{-2/3} I_1 - 3.
+
+    Returns
+    -------
+    The law, a function of
+
+    - J, I1, lambda1, lambda2, lambda3 : det F, tr C and principal stretches of a solid [-].
+    - Gc, Ge : moduli of crosslinks and of entanglements [Pa]; the shear modulus is
+      Gc (1 - 2 delta^2) + Ge.
+    - beta : release of the tubes, above 0 to 1 [-].
+    - delta : extensibility, 0 to less than 1 [-]. y cannot reach 1/delta^2: a state beyond it
+      counts as one that has left the domain of its law, so the step is cut.
+    - k : bulk modulus [Pa].
+
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+
+    References
+    ----------
+    M. Kaliske, G. Heinrich, Rubber Chemistry and Technology 72 (1999) 602-632.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    >>> given = dict(Gc=0.2, Ge=0.2, beta=0.3, delta=0.1, k=100.0)
+    >>> sa.Body(mesh["body"], sa.elements.hex8, sa.energies.extended_tube(), **given)
+    Body 'body': 1 hex8 with extended_tube
+    """
+    y = J ** Rational(-2, 3) * I1 - 3
+    crosslinks = (1 - delta**2) * y / (1 - delta**2 * y) + log(1 - delta**2 * y)
+    tubes = J ** (beta / 3) * (lambda1**-beta + lambda2**-beta + lambda3**-beta) - 3
+    total = Gc / 2 * crosslinks + 2 * Ge / beta**2 * tubes
+    return {"deviatoric": total, "volumetric": k / 2 * (J - 1) ** 2}
 
 
 @by_call

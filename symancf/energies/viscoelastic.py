@@ -98,31 +98,31 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     require_plain(what, law, "give the law of the stress at once alone", memory=False)
     weights, times = _series(g, tau)
     numbers = range(1, len(weights) + 1)
-    branches = [_Branch(i) for i in numbers]
+    branches = [_PronyTerm(i) for i in numbers]
     more = [_TENSOR] + ([_AXES] if {*STRETCHES} & {*asked.quantities} else [])
     names = (*asked.quantities, *(q for q in more if q not in asked.quantities))
     remembered: dict[str, Any] = {"stress_before": zeros(3, 3), "complement": 0}
     for b in branches:
         remembered |= {b.stress: zeros(3, 3), b.energy: 0, b.work: 0}
 
-    def relaxing(*quantities: Any, dt: Expr, **given: Any) -> Remembered:
+    def relaxing(*quantities: Any, dt: Expr, **own_values: Any) -> Remembered:
         at = dict(zip(names, quantities, strict=True))
-        parameters = {p: given[p] for p in asked.parameters}
+        parameters = {p: own_values[p] for p in asked.parameters}
         parts = _parts(what, law, [at[q] for q in asked.quantities], parameters)
         volume = parts.pop(VOLUMETRIC)
         W0, S0, E = Add(*parts.values()), _stress(what, law, asked, at, parameters), at[_TENSOR]
-        before = given["stress_before"]
-        divergence = W0 - _dot(before, E) - given["complement"]
-        now = [b.after(dt, given, S0 - before, E, divergence) for b in branches]
-        share = 1 + Add(*(given[b.weight] * (b.gained(dt, given) - 1) for b in branches))
-        linear = [b.linear(dt, given, before) for b in branches]
+        before = own_values["stress_before"]
+        divergence = W0 - _dot(before, E) - own_values["complement"]
+        now = [b.after(dt, own_values, S0 - before, E, divergence) for b in branches]
+        share = 1 + Add(*(own_values[b.weight] * (b.gained(dt, own_values) - 1) for b in branches))
+        linear = [b.linear(dt, own_values, before) for b in branches]
         result = {name: share * w for name, w in parts.items()}
         result[next(iter(parts))] += _dot(sum(linear, zeros(3, 3)), E)
-        equilibrium = 1 - Add(*(given[b.weight] for b in branches))
+        equilibrium = 1 - Add(*(own_values[b.weight] for b in branches))
         return remember(
             {**result, VOLUMETRIC: volume},
             stored=volume + equilibrium * W0 + Add(*(b.stored for b in now)),
-            dissipated=Add(*(b.lost for b in now)),
+            dissipated=Add(*(b.dissipation for b in now)),
             stress_before=S0,
             complement=W0 - _dot(S0, E),
             **{name: x for b in now for name, x in b.values.items()},
@@ -140,7 +140,7 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
 
 
 @dataclass(frozen=True)
-class _Branch:
+class _PronyTerm:
     """The names of a term of the series: of its parameters, and of what it remembers."""
 
     number: int
@@ -165,41 +165,45 @@ class _Branch:
     def work(self) -> str:
         return f"branch_work{self.number}"
 
-    def ratio(self, dt: Expr, given: Mapping[str, Any]) -> Expr:
+    def ratio(self, dt: Expr, own_values: Mapping[str, Any]) -> Expr:
         """Return x = dt/tau, kept from 0 so that quotients by it have their limits there."""
-        return dt / given[self.time] + TINY
+        return dt / own_values[self.time] + TINY
 
-    def gained(self, dt: Expr, given: Mapping[str, Any]) -> Expr:
+    def gained(self, dt: Expr, own_values: Mapping[str, Any]) -> Expr:
         """Return (1 - exp(-x))/x: what is left of a stress that has grown evenly in a step."""
-        x = self.ratio(dt, given)
+        x = self.ratio(dt, own_values)
         return 1 - expm1mx(-x) / x
 
-    def linear(self, dt: Expr, given: Mapping[str, Any], before: Matrix) -> Matrix:
+    def linear(self, dt: Expr, own_values: Mapping[str, Any], before: Matrix) -> Matrix:
         """Return the stress at the end of a step, but for that of the present strain."""
-        decay, gained = exp(-dt / given[self.time]), self.gained(dt, given)
-        return decay * given[self.stress] - gained * given[self.weight] * before
+        decay, gained = exp(-dt / own_values[self.time]), self.gained(dt, own_values)
+        return decay * own_values[self.stress] - gained * own_values[self.weight] * before
 
     def after(
-        self, dt: Expr, given: Mapping[str, Any], change: Matrix, E: Matrix, divergence: Expr
-    ) -> _After:
+        self, dt: Expr, own_values: Mapping[str, Any], change: Matrix, E: Matrix, divergence: Expr
+    ) -> _StepEnd:
         """Return what is remembered at the end of a step in which strain and stress grow evenly."""
-        x, phi, decay = self.ratio(dt, given), self.gained(dt, given), exp(-dt / given[self.time])
-        weight, old, energy = (given[n] for n in (self.weight, self.stress, self.energy))
+        x, phi, decay = (
+            self.ratio(dt, own_values),
+            self.gained(dt, own_values),
+            exp(-dt / own_values[self.time]),
+        )
+        weight, old, energy = (own_values[n] for n in (self.weight, self.stress, self.energy))
         h = decay * old + phi * weight * change
-        along, grown = phi * (_dot(old, E) - given[self.work]), weight * divergence
+        along, grown = phi * (_dot(old, E) - own_values[self.work]), weight * divergence
         psi = decay**2 * energy + decay * along + phi**2 * grown
         lost = (1 - decay**2) * energy + (1 - decay) * along
         lost += (2 * expm1mx(-x) / x**2 - phi**2) * grown
-        return _After({self.stress: h, self.energy: psi, self.work: _dot(h, E)}, psi, lost)
+        return _StepEnd({self.stress: h, self.energy: psi, self.work: _dot(h, E)}, psi, lost)
 
 
 @dataclass(frozen=True)
-class _After:
+class _StepEnd:
     """A term of the series at the end of a step: what it remembers, stores and has dissipated."""
 
     values: Mapping[str, Any]
     stored: Expr
-    lost: Expr
+    dissipation: Expr
 
 
 def _series(g: Any, tau: Any) -> tuple[list[float], list[float]]:
@@ -265,7 +269,7 @@ def _parts(
 def _stress(
     what: str,
     law: Energy,
-    asked: Signature,
+    law_signature: Signature,
     at: Mapping[str, Any],
     parameters: Mapping[str, Any],
 ) -> Matrix:
@@ -274,8 +278,8 @@ def _stress(
     With a = 2 W_1 + 2 W_2 I1, b = J W_J, c = -2 W_2 that of invariants is a I + b C^-1 + c C, of
     which a + b/J^2 + c is small at small strain; that of stretches is diagonal in their axes.
     """
-    own = {q: _variables(q, at[q]) for q in asked.quantities}
-    parts = _parts(what, law, [own[q] for q in asked.quantities], parameters)
+    own = {q: _variables(q, at[q]) for q in law_signature.quantities}
+    parts = _parts(what, law, [own[q] for q in law_signature.quantities], parameters)
     W0 = Add(*(w for name, w in parts.items() if name != VOLUMETRIC))
     back = {s: x for q in own for s, x in zip(_flat(own[q]), _flat(at[q]), strict=True)}
 

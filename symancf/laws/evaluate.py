@@ -162,8 +162,8 @@ def _density(
     """
     what = f"part {part!r} of {name}()" if part else f"{name}()"
     w = scalar(what, argument or part or name, value, symbols, must=MUST)
-    if not has_hint:
-        stretches.require_no_axes(what, w)
+    if not has_hint and w.free_symbols & {*stretches.AXES}:
+        raise stretches.of_axes(what)
     if not w.free_symbols & {*stretches.LOGS}:
         return w
     if not has_hint:

@@ -207,10 +207,10 @@ def _contact(element: Element) -> str:
 
 
 def quantities(law: Callable[..., object]) -> list[str]:
-    """Return what a law of the catalogue asks of an element, or the law that it makes."""
+    """Return what a law of the catalogue asks of an element, or one that is made of another."""
     names = [*arguments_of(law).positional]
     if names == ["law"]:
-        return quantities(law(energies.neo_hooke()))  # type: ignore[arg-type]
+        return quantities(energies.neo_hooke)
     return names or quantities(law())  # type: ignore[arg-type]
 
 

@@ -156,9 +156,24 @@ def pressed(element: elements.Element, kind: str) -> sa.Body:
     return sa.Body(mesh["body"], element, law, name="rubber", pressure=kind, **given)  # type: ignore[arg-type]
 
 
+TISSUE = {
+    **dict.fromkeys(("b11", "b22", "b33"), 8.0),
+    **dict.fromkeys(("b12", "b13", "b23"), 0.0),
+    **dict.fromkeys(("b44", "b55", "b66"), 4.0),
+    "c": 1.0,
+}
+
 LAWS: dict[str, Callable[[], sa.Body]] = {
     "arruda_boyce": lambda: block(energies.arruda_boyce(), mu=4.0, lambda_m=5.0, **RUBBER),
     "cable": cable,
+    "extended_tube": lambda: block(
+        energies.extended_tube(), Gc=2.0, Ge=2.0, beta=0.3, delta=0.1, **RUBBER
+    ),
+    "fung": lambda: block(energies.fung(), **TISSUE, **RUBBER),
+    "hencky": lambda: block(energies.hencky(), mu=4.0, **RUBBER),
+    "holzapfel_gasser_ogden": lambda: block(
+        energies.holzapfel_gasser_ogden(), mu=4.0, k1=2.0, k2=1.0, kappa=0.1, **RUBBER
+    ),
     "gent": lambda: block(energies.gent(), mu=4.0, Jm=50.0, **RUBBER),
     "kirchhoff": thin,
     "mooney_rivlin": lambda: block(energies.mooney_rivlin(), C10=2.0, C01=0.2, **RUBBER),

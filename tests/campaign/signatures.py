@@ -913,6 +913,7 @@ def examples() -> dict[str, Example]:
             f"energies.{name}": (getattr(sa.energies, name), choices, None)
             for name, choices in (
                 ("cable", {"strain": "biot", "curvature": "reference"}),
+                ("holzapfel_gasser_ogden", {"fibres": ((1.0, 0.0, 0.0),)}),
                 ("kirchhoff", {"curvature": "n1"}),
                 ("ogden", {"terms": 1}),
             )
