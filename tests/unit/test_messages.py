@@ -73,14 +73,6 @@ def cube(**given: Any) -> sa.Body:
     return sa.Body(mesh["body"], sa.elements.hex8, energy, name="cube", **law, **given)
 
 
-def test_of_an_element_with_unknowns_of_its_cells() -> None:
-    with refused(
-        sa.KinematicsError, asked="element", given="hex8", possible=("hex8_plain",)
-    ) as caught:
-        sa.KelvinVoigt(cube(), eta=1.0)
-    assert "solid()" not in str(caught.value)
-
-
 def test_of_a_history() -> None:
     mesh = sa.Mesh.box((1.0, 1.0), (1, 1))
     law = {"E": 1e3, "nu": 0.3, "thickness": 0.1}

@@ -126,7 +126,7 @@ def test_a_turning_path_agrees_with_an_independent_integration() -> None:
 
 
 def test_stretches_give_what_invariants_do() -> None:
-    """Ogden's law of alpha = 2 is neo-Hookean: the same overstress, in mm and N as in m and N."""
+    """Ogden's law of alpha = 2 is neo-Hookean: the same overstress."""
     plain = Cube(motion, C20=0.0).path([0.5, 1.0], 0.1)
     stretched = Cube(motion, STRETCHED).path([0.5, 1.0], 0.1)
     np.testing.assert_allclose(stretched, plain, atol=1e-12 * np.abs(plain).max())
