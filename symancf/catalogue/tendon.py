@@ -29,7 +29,7 @@ from ..runtime.display import Displayable
 from ..terms.quantities import symbols_of
 from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
-from ..values.arguments import name_or
+from ..values.arguments import among, name_or
 from ..values.parameter import OfStep, Parameter, evaluate, label, reals
 from . import pulley_laws
 from . import tendon_laws as laws
@@ -243,7 +243,7 @@ class Tendon(OneProcess, Displayable):
     def _ends(self, *ends: Any) -> list[Winch]:
         winches = []
         for which, end in zip(("start", "end"), ends, strict=True):
-            if not isinstance(end, Winch) and end != "fixed":
+            if not isinstance(end, Winch) and not among(end, ("fixed",)):
                 raise ParameterError(
                     f"{self.what}: {which} is {label(end)}: give 'fixed' or a sa.winch(...)",
                     asked=which,

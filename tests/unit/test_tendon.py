@@ -371,6 +371,12 @@ def test_is_not_moved_by_explicit_methods():
         problem.solve(to=1e-3, step=1e-4)
 
 
+def test_an_end_that_is_an_array_is_refused():
+    places = [sa.ground.at((0.0, 0.0, 0.0)), sa.PointMass(1.0, (1.0, 0.0, 0.0)).centre]
+    with pytest.raises(sa.ParameterError, match="give 'fixed' or"):
+        sa.Tendon(places, EA=1.0, end=np.array([1j, 2.0]))
+
+
 def test_is_drawn_and_written_in_segments(tmp_path_factory):
     system, cord = rope(sa.winch(force=100.0))
     sa.StaticProblem(system).solve()
