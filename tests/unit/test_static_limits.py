@@ -94,8 +94,8 @@ def test_a_place_that_is_a_million_times_as_flexible_is_a_bifurcation(
     times: float, ends: bool
 ) -> None:
     path = Continuation.__new__(Continuation)
-    path.arc, here = SimpleNamespace(stability=SimpleNamespace(how="pivots")), [1.0, times, times]  # type: ignore[assignment]
-    path.arc.flexibility = lambda on: here.pop(0)  # type: ignore[method-assign]
+    path.solver, here = SimpleNamespace(linear=SimpleNamespace(direct=True)), [1.0, times, times]  # type: ignore[assignment]
+    path.arc = SimpleNamespace(flexibility=lambda on: here.pop(0))  # type: ignore[assignment]
     path._flexibility, on = math.inf, Direction(np.zeros(1), 1.0)
     assert [path._is_bifurcation(on) for _ in range(3)] == [False, ends, False]
 

@@ -261,9 +261,9 @@ class Continuation:
 
         As compared with the last place that was asked for: so a shorter step may end where the
         system is as flexible. At a bifurcation round-off decides how much of other branches is in
-        the tangent, and which eigenvalues count as negative.
+        the tangent, and which eigenvalues count as negative. Iterative solvers cannot tell.
         """
-        if self.arc.stability.how == "none":
+        if not self.solver.linear.direct:
             return False
         last, self._flexibility = self._flexibility, self.arc.flexibility(on)
         return self._flexibility > BIFURCATION_FLEXIBILITY * last
