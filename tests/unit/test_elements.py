@@ -193,7 +193,7 @@ def test_a_rule_that_does_not_fit_is_refused(name: str) -> None:
 
 def test_quantities_are_listed() -> None:
     solid = ("F", "J", "I1", "I2", "C", "E_gl", "H")
-    solid += ("lambda1", "lambda2", "lambda3", "u", "r", "X", "t")
+    solid += ("lambda1", "lambda2", "lambda3", "stretch_axes", "u", "r", "X", "t")
     assert elements.hex8_plain.quantities == solid
     assert elements.ancf_plate.quantities == solid
     assert elements.ancf_thin_plate.quantities[:3] == ("E_gl", "kappa", "kappa_n3")

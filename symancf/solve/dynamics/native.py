@@ -504,7 +504,8 @@ class Native:
             self._remembering.take(state.begun, system.time, stepping=True)
         verdict = system.review(system.time).verdict
         if not all(map(np.array_equal, variables, system.variables)):
-            self.state.tangent.stale = True  # it is that of other laws
+            if verdict is Verdict.AGAIN:
+                self.state.tangent.stale = True  # it is that of other laws
             for assembler in (system.assembler, *self.work_plans):
                 if assembler is not None:
                     assembler.update(system.time)
