@@ -59,7 +59,7 @@ PAGES = {  # picture -> page
     "fibre_actuator": "how-to/fibre-reinforced-actuator",
     "cad_finger": "how-to/cad-finger",
     "control_loop": "how-to/control-loop",
-    "soft_arm_control": "how-to/control-loop",
+    "soft_arm_control": "how-to/soft-arm-loop",
     "design_loop": "how-to/design-loop",
     "parameter_study": "how-to/parameter-study",
     "results_back": "how-to/results-back",

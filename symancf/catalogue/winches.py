@@ -29,7 +29,8 @@ def eyelet(place: End, offset: Sequence[float] = (0.0, 0.0)) -> Eyelet:
     Parameters
     ----------
     place : ``rod.at(points)``, with axes.
-    offset : (h_2, h_3) along the second and third axis of the section [m].
+    offset : (h_2, h_3) along the second and third axis of the section, the directors of the rod, or
+        along e2 and e3 of ``rod.at(points, frame=...)`` [m].
 
     Raises
     ------
@@ -59,7 +60,7 @@ def eyelet(place: End, offset: Sequence[float] = (0.0, 0.0)) -> Eyelet:
             asked="place",
             given=str(place),
         )
-    return Eyelet(place, (float(h[0]), float(h[1])))
+    return Eyelet(place.of_section(), (float(h[0]), float(h[1])))
 
 
 @dataclass(frozen=True, eq=False)

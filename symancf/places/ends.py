@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +125,10 @@ class End(OwnAttributes, ABC):
         if self not in layout.places:
             layout.places[self] = self._find(layout)
         return layout.places[self]
+
+    def of_section(self) -> Self:
+        """Return the same places, on rods with the axes of the section where they have no frame."""
+        return self
 
     @abstractmethod
     def _find(self, layout: Layout) -> Resolved:

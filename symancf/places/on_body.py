@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,15 @@ class _OnBody(End):
     """Places on a deformable body: their axes are images F e of directions e of the reference."""
 
     body: Interpolated
+    sectional = False  # those are axes of the section of a rod, where no frame says otherwise
+
+    def of_section(self) -> Self:
+        """Return the same places, on rods with the axes of the section; see `End.of_section`."""
+        if self.frame is not None or self.body.element.dimension > 1:
+            return self
+        places = copy(self)
+        places.sectional = True
+        return places
 
     def _weights(self, places: Resolved, slopes: Array | None, k: int) -> Array:
         """Return axis k as combinations (k, s) of reference slopes (k, s, 3).
@@ -58,7 +68,7 @@ class _OnBody(End):
                 given=element,
             )
         if self.frame is None:
-            axes = _orthonormal(slopes)
+            axes = _orthonormal(slopes, self.sectional)
             if k >= axes.shape[1]:
                 axes_there = ", ".join(f"e{a + 1}" for a in range(axes.shape[1]))
                 raise ConstraintError(
@@ -321,13 +331,13 @@ def _local(configuration: Configuration, ids: Ints) -> Ints32:
     return configuration.topology.find(ids.ravel()).reshape(ids.shape)
 
 
-def _orthonormal(slopes: Array) -> Array:
+def _orthonormal(slopes: Array, sectional: bool = False) -> Array:
     """Return axes (k, s, 3) in the span of reference slopes (k, s, 3), the first along the first.
 
-    Three slopes: the axes of the ground.
+    Three slopes: the axes of the ground, unless those of the section of a rod are asked for.
     """
     k, s, _ = slopes.shape
-    if s >= 3:
+    if s >= 3 and not sectional:
         return np.broadcast_to(np.eye(3), (k, 3, 3))
     axes = np.zeros((k, s, 3))
     for a in range(s):

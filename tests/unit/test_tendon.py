@@ -263,6 +263,28 @@ def test_comes_to_rest_in_a_loop_of_control():
     np.testing.assert_allclose(tip, system.position(rod["x1"])[0], atol=1e-3)
 
 
+def drawn_in(axis):
+    """Return the length of a cord through eyelets beside a rod, and where these are beside it."""
+    line = sa.Mesh.box((0.2,), (4,), cell="line3", warp=lambda X: X[:, :1] * np.array(axis))
+    section = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49)
+    rod = sa.Body(line["body"], sa.elements.ancf_rod, sa.energies.rod(), **section)
+    places = np.linspace(0.0, 0.2, 5)[:, None] * axis
+    cord = sa.Tendon([sa.eyelet(rod.at(places), offset=(0.0, 5e-3))], EA=1e5, end=sa.winch(force=2))
+    system = sa.System(rod, terms=[sa.fix(rod["x0"]), cord])
+    beside = cord.positions(system) - places
+    sa.StaticProblem(system).solve()
+    return cord.length(system), beside
+
+
+@pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), (0.0, 0.0, -1.0), (0.6, 0.0, 0.8)])
+def test_eyelets_stick_out_of_rods_in_any_direction(axis):
+    """At the offset along the axes of the section, not along those of the ground."""
+    length, beside = drawn_in(axis)
+    np.testing.assert_allclose(np.linalg.norm(beside, axis=1), 5e-3, rtol=1e-12)
+    np.testing.assert_allclose(beside @ axis, 0.0, atol=1e-15)
+    assert length == pytest.approx(drawn_in((1.0, 0.0, 0.0))[0], rel=1e-10)
+
+
 def test_meets_others_at_a_knot():
     """Three tendons that are pulled with 2, 2.5 and 3 N: the law of cosines."""
     loads, ring = (2.0, 2.5, 3.0), sa.PointMass(0.1, (0.05, 0.02, 0.0))
