@@ -45,7 +45,7 @@ def values(
     thickness: float = 1.0,
     **options: bool,
 ) -> dict[str, Any]:
-    """Return all quantities but `stretch_axes`, and the measure, at a point by name."""
+    """Return all quantities and the measure at a point by name."""
     z = zeta * thickness / 2
     at: dict[str, Any] = {"zeta": zeta, "thickness": thickness, "t": 0.7}
     for prefix, coefficients in (("R", R), ("u", u)):
@@ -66,8 +66,7 @@ def _evaluator(element: Element, options: tuple[tuple[str, bool], ...]) -> tuple
     kinematics = element.kinematics(**dict(options))
     inner = [(s, sp.Add(*(c * v for v, c in m.items()))) for s, m in kinematics.inner]
     steps = (*kinematics.geometry, *inner, *kinematics.lets)
-    known = kinematics.quantities.items()  # the axes of stretches are functions of C alone
-    wanted = {name: q.value for name, q in known if name != "stretch_axes"}
+    wanted = {name: q.value for name, q in kinematics.quantities.items()}
     wanted["measure"] = kinematics.measure
     outputs: list[sp.Expr] = []
     shapes: dict[str, tuple[int, ...]] = {}

@@ -100,8 +100,8 @@ def _exact_axes(matrix: Array) -> tuple[Sequence[Number], Array]:
 def _stretches(
     log: Callable[[Number], Number],
     axes: Callable[[Array], tuple[Sequence[Number], Array]],
-) -> tuple[Callable[..., Number], Callable[..., Number]]:
-    """Return `functions.log_stretch` and its slope for numbers, by a way to values and axes."""
+) -> dict[str, Callable[..., Number]]:
+    """Return functions of principal stretches by name for numbers, by a way to values and axes."""
 
     def solved(entries: Sequence[Number], k: int) -> tuple[Number, Array, Array]:
         H = np.array(entries).reshape(3, 3)
@@ -117,7 +117,11 @@ def _stretches(
         derivative: Number = present[int(entry) // 3] * axis[int(entry) % 3] / (1 + 2 * e)
         return derivative
 
-    return value, slope
+    def axis(k: int, i: int, *entries: Number) -> Number:
+        component: Number = solved(entries, k)[1][int(i) - 1]
+        return component
+
+    return {"log_stretch": value, "log_stretch_slope": slope, "stretch_axis": axis}
 
 
 def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> Function:
@@ -132,7 +136,7 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
         scope = {k: getattr(mpmath, k) for k in dir(mpmath) if k[0] != "_"}
         scope["log1pmx"] = lambda x: mpmath.log(1 + x) - x
         scope["expm1mx"] = lambda x: mpmath.exp(x) - 1 - x
-        scope["log_stretch"], scope["log_stretch_slope"] = _stretches(mpmath.log, _exact_axes)
+        scope |= _stretches(mpmath.log, _exact_axes)
     else:
         from sympy.printing.numpy import NumPyPrinter as Printer
 
@@ -142,10 +146,10 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
             "reduce": functools.reduce,
             "log1pmx": log1pmx_array,
             "expm1mx": expm1mx_array,
+            **_stretches(np.log, _axes),
             **BEYOND_NUMPY,
         }
-        scope["log_stretch_slope"] = _stretches(np.log, _axes)[1]
-    own = ("log1pmx", "expm1mx", "log_stretch", "log_stretch_slope")
+    own = ("log1pmx", "expm1mx", "log_stretch", "log_stretch_slope", "stretch_axis")
     printer = Printer(
         {"fully_qualified_modules": False, "user_functions": {name: name for name in own}}
     )
