@@ -17,6 +17,7 @@ import pytest
 import scipy.linalg as la
 import scipy.sparse as ss
 import sympy as sp
+from mpi4py import MPI
 
 import symancf as sa
 from symancf.elements import ancf_cable, ancf_plate, ancf_thin_plate, hex8_plain
@@ -273,6 +274,8 @@ def test_a_determinant_has_the_sign_of_a_dense_one(model: str) -> None:
 @pytest.mark.parametrize("pc_type", ["fixed", "lu"])
 def test_the_factors_that_count_serve_for_the_next_solution(pc_type: str) -> None:
     """A cable under a thrust below and above the load at which it buckles, and below it again."""
+    if pc_type == "fixed" and MPI.COMM_WORLD.size > 1:
+        pytest.skip("factors on a fixed pattern are for one rank")
     EA, P = 1e4, sa.Parameter("P", 2.0)
     beam = sa.Body(sa.Mesh.box((1.0,), (8,))["body"], ancf_cable, cable(), EA=EA, EI=1.0)
     push = sa.force(beam["x1"], (lambda t: -P.value, 0.0, 0.0))
