@@ -119,8 +119,8 @@ def holzapfel_gasser_ogden(*, fibres: Sequence[Direction] = ((1.0, 0.0, 0.0),)) 
     mu: shear modulus of the matrix [Pa]; k1: [Pa], for kappa = 0 a fibre adds 4 k1 to the
     stiffness along it at small strain; k2: stiffening [-]; kappa: dispersion [-], 0 for parallel
     fibres to 1/3 for an isotropic tissue; k: bulk modulus [Pa]. It returns
-    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3]. Fibres in compression do not act:
-    :math:`\langle e \rangle` is e where it is positive, else 0.
+    ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3]. Fibres in
+    compression do not act: :math:`\langle e \rangle` is e where it is positive, else 0.
 
     Raises
     ------
