@@ -30,7 +30,8 @@ def eyelet(place: End, offset: Sequence[float] = (0.0, 0.0)) -> Eyelet:
     ----------
     place : ``rod.at(points)``, with axes.
     offset : (h_2, h_3) along the second and third axis of the section, the directors of the rod, or
-        along e2 and e3 of ``rod.at(points, frame=...)`` [m].
+        along e2 and e3 of ``rod.at(points, frame=...)`` [m]. Directors follow ``direction=`` of the
+        body; without it, which axis of space they are near depends on where the rod lies.
 
     Raises
     ------
