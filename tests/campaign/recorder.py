@@ -71,7 +71,7 @@ def watch(problem: type[Any], name: str) -> None:
                 }
             )
 
-    vars(problem)[name] = watched
+    setattr(problem, name, watched)
 
 
 def watch_events() -> None:

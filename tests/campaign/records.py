@@ -128,16 +128,19 @@ def judged(a: Any, b: Any, again: Any, same: Comparison) -> tuple[str, str]:
 
 
 def shown(a: Any, b: Any) -> str:
-    """Return both values, of lists the first that differ."""
+    """Return both values, of lists the first that differ, of counts their sums."""
     one, other = list(leaves(a)), list(leaves(b))
+    sums = ""
+    if max(len(one), len(other)) > 1 and all(isinstance(x, int) for x in (*one, *other)):
+        sums = f"; sum A {sum(one)}, B {sum(other)}"
     if len(one) != len(other):
-        return f"A has {len(one)} values, B {len(other)}; first A {one[:1]}, B {other[:1]}"
+        return f"A has {len(one)} values, B {len(other)}; first A {one[:1]}, B {other[:1]}{sums}"
     unequal = [(k, x, y) for k, (x, y) in enumerate(zip(one, other, strict=True)) if x != y]
     if not unequal:
         return f"A {a!r}, B {b!r}"
     k, x, y = unequal[0]
     which = f"{len(unequal)} of {len(one)}, the first is number {k}: " if len(one) > 1 else ""
-    return f"{which}A {x!r}, B {y!r}"
+    return f"{which}A {x!r}, B {y!r}{sums}"
 
 
 # ---- running ------------------------------------------------------------------------------------
