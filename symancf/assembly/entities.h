@@ -62,41 +62,63 @@ static inline int packed(const symancf_term *t, int j, int k)
   return j <= k ? k * (k + 1) / 2 + j : j * (j + 1) / 2 + k;
 }
 
-/* matrix += B^T H B of one entity, H being a lane; first T = H B, then by rows of B^T. */
+/* Note which rows of H, a lane, are not zero: one of a law with friction has few. */
+static void find_rows(const symancf_term *t, const double *restrict H, uint8_t *some)
+{
+  const int m = t->jets;
+  memset(some, t->symmetric != 0, (size_t)m);
+  for (int j = 0; j < m && !t->symmetric; j++)
+    for (int k = 0; k < m && !some[j]; k++) some[j] = H[(j * m + k) * LANES] != 0.0;
+}
+
+/* Add a row of an entity's matrix to the rows of the system. */
+static void add_row(const symancf_assembler *assembler, const symancf_term *t, int entity, int r,
+                    const double *restrict K)
+{
+  const int first = t->column_start[entity], n = t->column_start[entity + 1] - first;
+  const int32_t *coordinate = t->column_coordinate + first, *vertex = t->column_vertex + first;
+  const int32_t row = assembler->row[coordinate[r]], *rank = assembler->rank_in_vertex;
+  const int32_t *position = t->positions + t->pair_start[entity] + vertex[r] * vertices_of(t, entity);
+  double *values = NULL;
+  if (row < 0) return;
+  for (int c = 0; c < n; c++) {
+    const int32_t column = rank[coordinate[c]];
+    if (!c || vertex[c] != vertex[c - 1]) values = row_values(assembler, row, position[vertex[c]]);
+    if (column >= 0 && K[c] != 0.0) values[column] += K[c];
+  }
+}
+
+/*
+ * matrix += B^T H B of one entity, H being a lane; first T = H B, then by rows of B^T, without rows
+ * of H that are zero.
+ */
 static void add_matrix(const symancf_assembler *assembler, const symancf_term *t, int entity,
                        const double *restrict H, double *restrict work)
 {
   const int m = t->jets, first = t->column_start[entity], n = t->column_start[entity + 1] - first;
   const int32_t start = t->entry_start[entity], end = t->entry_start[entity + 1];
-  const int corners = vertices_of(t, entity);
-  const int32_t *positions = t->positions + t->pair_start[entity];
-  double *restrict h = work, *restrict T = h + m * m, *restrict K = T + m * n; /* h: transposed H */
-  for (int j = 0; j < m; j++)
-    for (int k = 0; k < m; k++) h[k * m + j] = H[packed(t, j, k) * LANES];
+  double *restrict T = work, *restrict K = T + m * n;
+  uint8_t *some = (uint8_t *)(K + n * n), *here = some + m; /* rows of H, and of K */
+  find_rows(t, H, some);
   memset(T, 0, (size_t)(m * n + n * n) * sizeof(double));
+  memset(here, 0, (size_t)n);
   for (int32_t q = start; q < end; q++) {
-    const int32_t c = t->entry_coordinate[q];
+    const int32_t c = t->entry_coordinate[q], k = t->entry_jet[q];
     const double value = t->entry_value[q] * (c >= 0 ? 1.0 : rate_factor(assembler, c));
-    const double *restrict column = h + t->entry_jet[q] * m;
     if (value == 0.0) continue;
-    for (int j = 0; j < m; j++) T[j * n + t->entry_column[q]] += value * column[j];
+    for (int j = 0; j < m; j++)
+      if (some[j]) T[j * n + t->entry_column[q]] += value * H[packed(t, j, k) * LANES];
   }
   for (int32_t p = start; p < end; p++) {
-    if (t->entry_coordinate[p] < 0 || assembler->row[t->entry_coordinate[p]] < 0) continue;
-    const double value = t->entry_value[p], *restrict row = T + t->entry_jet[p] * n;
-    double *restrict to = K + t->entry_column[p] * n;
+    const int j = t->entry_jet[p], r = t->entry_column[p];
+    if (t->entry_coordinate[p] < 0 || !some[j]) continue;
+    const double value = t->entry_value[p], *restrict row = T + j * n;
+    double *restrict to = K + r * n;
     for (int c = 0; c < n; c++) to[c] += value * row[c];
+    here[r] = 1;
   }
-  for (int r = 0; r < n; r++) {
-    const int32_t row = assembler->row[t->column_coordinate[first + r]];
-    if (row < 0) continue;
-    const int32_t *position = positions + t->column_vertex[first + r] * corners;
-    for (int c = 0; c < n; c++) {
-      const int32_t column = assembler->rank_in_vertex[t->column_coordinate[first + c]];
-      if (column >= 0 && K[r * n + c] != 0.0)
-        row_values(assembler, row, position[t->column_vertex[first + c]])[column] += K[r * n + c];
-    }
-  }
+  for (int r = 0; r < n; r++)
+    if (here[r]) add_row(assembler, t, entity, r, K + r * n);
 }
 
 /* Whether 8 entities of a compact term have no force, nor a tangent then; P is scratch. */

@@ -33,7 +33,7 @@ static int64_t scratch(const symancf_term *t)
   }
   const int64_t m = t->jets, n = t->columns;
   if (t->closest_points) return m * (3 + m) * LANES;
-  return m * (3 + m) * LANES + m * m + m * n + n * n;
+  return m * (3 + m) * LANES + m * n + n * n + (m + n) / 8 + 1;
 }
 
 /*

@@ -41,16 +41,24 @@ class Blocks:
     start, column : the pattern, row by row, columns ascending.
     constrains : rows that are constraints, which have blocks of their own.
     follows : rows that come after the constraints, likewise; None: there are none.
+    some : entries that are not zero, or may become so: where all between two blocks without
+        followers are, the blocks are not adjacent. None: all.
 
     Attributes
     ----------
     rows : of each block.
     adjacent : set of the other blocks in the equations of each, and in whose equations it is.
     constraints, followers : sets of those blocks.
+    empty : pairs of blocks that the pattern couples, and `some` does not.
     """
 
     def __init__(
-        self, start: Ints32, column: Ints32, constrains: Mask, follows: Mask | None = None
+        self,
+        start: Ints32,
+        column: Ints32,
+        constrains: Mask,
+        follows: Mask | None = None,
+        some: Mask | None = None,
     ) -> None:
         self._start, self._column = start, column
         found: dict[tuple[bytes, int], list[int]] = {}
@@ -63,6 +71,9 @@ class Blocks:
         self.constraints = as_set(k for k, (_, kind) in enumerate(found) if kind == 1)
         self.followers = as_set(k for k, (_, kind) in enumerate(found) if kind == 2)
         self.adjacent = self._find_adjacent()
+        self.empty: list[tuple[int, int]] = []
+        if some is not None and self.followers:
+            self._part(some)
 
     def _find_adjacent(self) -> list[int]:
         block = np.empty(len(self._start) - 1, np.int64)
@@ -75,6 +86,21 @@ class Blocks:
             for j in members(others):
                 adjacent[j] |= 1 << k
         return adjacent
+
+    def _part(self, some: Mask) -> None:
+        """Part the blocks between which no entry is one of `some`."""
+        for k in range(len(self.rows)):
+            if self.followers >> k & 1:
+                continue
+            for j in members(self.adjacent[k] & ~self.followers & -(2 << k)):
+                if not any(self._has(some, *pair) for pair in ((k, j), (j, k))):
+                    self.adjacent[k] &= ~(1 << j)
+                    self.adjacent[j] &= ~(1 << k)
+                    self.empty.append((k, j))
+
+    def _has(self, some: Mask, k: int, j: int) -> bool:
+        places = self.places(k, j)
+        return bool(some[places[places >= 0]].any())
 
     def columns(self, k: int) -> Ints32:
         """Return the columns of the rows of a block."""
@@ -104,7 +130,9 @@ class Front(NamedTuple):
     parent: int
 
 
-def elimination_order(adjacent: Sequence[int], waits: int, follow: int = 0) -> list[Front]:
+def elimination_order(
+    adjacent: Sequence[int], waits: int, follow: int = 0, leads: int = 0
+) -> list[Front]:
     """Return fronts in an order of minimum degree, children before parents.
 
     (A. George, J. W. H. Liu, SIAM Review 31 (1989) 1-19.)
@@ -114,12 +142,13 @@ def elimination_order(adjacent: Sequence[int], waits: int, follow: int = 0) -> l
     adjacent : set of the others in the equations of each block.
     waits : those that come after all others in their equations: multipliers.
     follow : those that come after these instead, as their own diagonal is zero.
+    leads : others that these come after.
     """
     later = list(adjacent)
 
     def before(k: int) -> int:
         if follow >> k & 1:
-            return waits
+            return waits | leads
         return ~(waits | follow) if waits >> k & 1 else 0
 
     missing = [(a & before(k)).bit_count() for k, a in enumerate(adjacent)]

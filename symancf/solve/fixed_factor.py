@@ -15,12 +15,13 @@ from ..runtime.structures import declared
 from .elimination import Blocks, Front, as_set, elimination_order, members
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from ..arrays import Ints
 
 MOST_BLOCKS = 2000  # beyond, an order takes long to find
+STIFFEST = 1e4  # of a coordinate's own stiffness: what an elastic constraint may add to it
 MOST_OPERATIONS = 3e7  # of a factorisation: beyond, others with larger dense blocks are faster
 
 _HERE = Path(__file__)
@@ -32,9 +33,10 @@ class FixedFactor:
     r"""L D L^T of a symmetric matrix or L U of another one; see factor.c for the method.
 
     The values of the matrix may change, its pattern does not. Constraints of one block of
-    coordinates are eliminated within it, others after all of their coordinates. Pivots are chosen
-    by the pattern alone: where one is zero, or solutions are none, `renew` tells so, and a solver
-    that looks for pivots has to take over.
+    coordinates are eliminated within it, others after all of their coordinates; elastic ones that
+    rows follow, the tensions of a cord, before them, as that fills in less. Pivots are chosen once:
+    where one is zero, or solutions are none, `renew` tells so, and a solver that looks for pivots
+    has to take over.
 
     Parameters
     ----------
@@ -42,9 +44,12 @@ class FixedFactor:
     constrains : which rows are constraints, with a zero diagonal.
     follows : which other rows have a zero diagonal until constraints are eliminated; None: none.
     symmetric : whether the matrix is; only its upper triangle counts then.
+    hastens : whether constraints that rows follow may come before their coordinates.
+    some : entries that may be other than zero, see `Blocks`; with others there are no factors.
 
     Attributes
     ----------
+    elastic : set of blocks that do.
     suits : whether there is an order, with few enough operations.
     operations : multiplications of a factorisation.
     data : ``symancf_factor``.
@@ -69,14 +74,19 @@ class FixedFactor:
         constrains: Mask,
         symmetric: bool,
         follows: Mask | None = None,
+        hastens: bool = True,
+        some: Mask | None = None,
     ) -> None:
         self._library = jit.load_runtime(_HERE.with_name("factor.c"))
-        self._start, self._value, self._symmetric = start, value, symmetric
+        self._start, self._column, self._value = start, column, value
+        self._symmetric, self._hastens = symmetric, hastens
         self.data = _STRUCTURES["symancf_factor"]()
         self._place = ctypes.byref(self.data)
         self.data.negative = -1
         self.operations = 0.0
-        self._blocks = Blocks(start, column, constrains, follows)
+        self._blocks = Blocks(start, column, constrains, follows, some)
+        self.elastic = 0
+        self._find_tensions()
         self.suits = len(self._blocks.rows) <= MOST_BLOCKS and self._analyse()
         if self.suits:
             self.data.give(start=start, column=column, value=value, constrains=constrains)
@@ -139,25 +149,75 @@ class FixedFactor:
                 own[others.bit_length() - 1].append(k)
         return own
 
+    # ---- tensions of cords ----------------------------------------------------------------------
+    def _find_tensions(self) -> None:
+        """Find the constraints that followers are beside, and the entries of coordinates there."""
+        blocks = self._blocks
+        found = [k for k in members(blocks.constraints) if blocks.adjacent[k] & blocks.followers]
+        self._tensions = [k for k in found if len(blocks.rows[k]) == 1]
+        if not self._tensions:
+            return
+        n = len(self._start) - 1
+        row = np.repeat(np.arange(n), np.diff(self._start))
+        diagonal = np.full(n, -1)
+        at = np.flatnonzero(self._column == row)
+        diagonal[row[at]] = at
+        moves = np.ones(n, dtype=bool)
+        for k in members(blocks.constraints | blocks.followers):
+            moves[blocks.rows[k]] = False
+        own = np.array([int(blocks.rows[k][0]) for k in self._tensions])
+        entries = [np.arange(self._start[r], self._start[r + 1]) for r in own]
+        number = np.repeat(np.arange(len(own)), [len(e) for e in entries])
+        entry = np.concatenate(entries)
+        some = moves[self._column[entry]]
+        self._entry, self._of_tension = entry[some], number[some]
+        # at the diagonals of the tensions, and of those coordinates
+        self._diagonals = diagonal[own][self._of_tension], diagonal[self._column[self._entry]]
+
+    def _elastic(self) -> int:
+        """Return the tensions whose own diagonal is a pivot.
+
+        With the row (g, -c) it adds g^2/c to the diagonal a of a coordinate: digits are lost where
+        that is much more than a.
+        """
+        if not self._tensions:
+            return 0
+        c, a = (np.where(at < 0, 0.0, np.abs(self._value[at])) for at in self._diagonals)
+        g, n = np.abs(self._value[self._entry]), len(self._tensions)
+        tied = np.bincount(self._of_tension, g, n) > 0.0
+        stiff = np.bincount(self._of_tension, g**2 > STIFFEST * a * c, n) > 0.0
+        return as_set(self._tensions[k] for k in np.flatnonzero(tied & ~stiff).tolist())
+
+    @property
+    def parts(self) -> bool:
+        """Whether blocks count as not adjacent, as nothing is between them."""
+        return bool(self._blocks.empty)
+
+    @property
+    def gains(self) -> bool:
+        """Whether another order would be better: more tensions may come before coordinates now."""
+        return bool(self._hastens and self._elastic() & ~self.elastic)
+
     def _ordered(self, blocks: list[int]) -> list[Front]:
         """Return the fronts of some of the blocks."""
         adjacent, position = self._blocks.adjacent, {k: i for i, k in enumerate(blocks)}
         all_of_them = as_set(blocks)
         graph = [as_set(position[j] for j in members(adjacent[k] & all_of_them)) for k in blocks]
-        waits, follow = (
+        elastic = self.elastic = self._elastic() if self._hastens else 0
+        waits, follow, leads = (
             as_set(position[k] for k in members(some & all_of_them))
-            for some in (self._blocks.constraints, self._blocks.followers)
+            for some in (self._blocks.constraints & ~elastic, self._blocks.followers, elastic)
         )
         return [
             Front([blocks[i] for i in front.pivots], [blocks[i] for i in front.later], front.parent)
-            for front in elimination_order(graph, waits, follow)
+            for front in elimination_order(graph, waits, follow, leads)
         ]
 
     def _give_blocks(self, sequence: list[int], own: list[list[int]]) -> None:
         """Tell C of the blocks in the order of elimination, and of their own constraints."""
         rows, places, n = self._blocks.rows, self._blocks.places, len(self._start) - 1
         own_rows = [_joined([rows[j] for j in own[k]]) for k in sequence]
-        zero = _joined([places(j, j) for k in sequence for j in own[k]])
+        zero = self._zeros(j for k in sequence for j in own[k])
         sizes = np.array([len(rows[k]) for k in sequence], np.int64)
         owned = np.array([len(rows_of) for rows_of in own_rows], np.int64)
         bases = np.where(owned, sizes**2, 0)
@@ -174,8 +234,8 @@ class FixedFactor:
             gradient=_joined([places(j, k) for k in sequence for j in own[k]]),
             force=_joined([places(k, j).T for k in sequence for j in own[k]]),
             gradient_start=_starts(sizes * owned),
-            zero=zero[zero >= 0],
-            zeros=int((zero >= 0).sum()),
+            zero=zero,
+            zeros=len(zero),
             first=self._first,
             basis_start=_starts(bases),
             right=right,
@@ -189,6 +249,14 @@ class FixedFactor:
             residual=np.zeros(n),
             change=np.zeros(4 * n),
         )
+
+    def _zeros(self, own: Iterable[int]) -> Ints:
+        """Return the places of what has to be zero: of own constraints, and of empty pairs."""
+        pairs = [(j, j) for j in own]
+        for k, j in self._blocks.empty:
+            pairs += [(k, j), (j, k)]
+        found = _joined([self._blocks.places(*pair) for pair in pairs])
+        return found[found >= 0]
 
     def _give_fronts(self, fronts: list[Front]) -> bool:
         """Tell C of the fronts; tell whether their operations are few enough."""

@@ -6,12 +6,15 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..errors import SymancfError
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions, has, loosely
 from .fixed_factor import FixedFactor
 
 if TYPE_CHECKING:
+    from ..arrays import Mask
     from ..assembly.matrix import Matrix
 
 #: PETSc's name of the preconditioner.
@@ -27,7 +30,8 @@ _PETSC_ERR_USER = 83
 class FixedSolver:
     """The preconditioner of a KSP of one rank: `FixedFactor`, or PETSc's factors with pivoting.
 
-    The order of elimination is found once for each pattern. Where the pattern does not suit, a
+    The order of elimination is found once for each pattern, and anew where more tensions of cords
+    are elastic, or one was not after all. Where the pattern does not suit, a
     pivot is zero or solutions are none, PETSc's factors of the same matrix take over until the next
     matrix.
 
@@ -60,6 +64,7 @@ class FixedSolver:
         self.factored, self.refusals = False, 0
         self._of = -1, -1  # pattern and values that are factored
         self._other: PETSc.PC | None = None
+        self._some: Mask | None = None  # entries of the pattern that were not zero at an analysis
         calls = _SetUp(loosely(self._set_up)), _Apply(loosely(self._apply))
         handle = ctypes.c_void_p(ksp.getPC().handle)
         functions.PCShellSetSetUp(handle, calls[0])
@@ -74,9 +79,15 @@ class FixedSolver:
         if now == self._of:
             return self.factored
         with EVENTS["factor"]:
-            if self.factor is None or self._of[0] != now[0]:
+            if self.factor is None or self._of[0] != now[0] or self.factor.gains:
                 self.factor, self._other = self._analysed(), None
             self.factored, self._of = self.factor.renew(), now
+            if not self.factored and self.factor.parts:
+                self.factor = self._analysed()
+                self.factored = self.factor.renew()
+            if not self.factored and self.factor.elastic:
+                self.factor = self._analysed(hastens=False)
+                self.factored = self.factor.renew()
         self.refusals += not self.factored
         return self.factored
 
@@ -93,14 +104,18 @@ class FixedSolver:
             self.factored = True
             self._of = self._matrix.revision, self._matrix.mat.stateGet()
 
-    def _analysed(self) -> FixedFactor:
+    def _analysed(self, hastens: bool = True) -> FixedFactor:
         matrix, numbering = self._matrix, self._matrix.numbering
         waits, follows = (
             numbering.those(*kinds)[numbering.coordinate_of_row]
             for kinds in (("multiplier", "algebraic", "tie"), ("sliding",))
         )
         start, column = matrix.diagonal_start, matrix.columns[0][: matrix.nonzeros]
-        return FixedFactor(start, column, matrix.diagonal, waits, self._symmetric, follows)
+        if self._some is None or self._of[0] != matrix.revision:
+            self._some = np.zeros(matrix.nonzeros, dtype=bool)
+        self._some |= matrix.diagonal[: matrix.nonzeros] != 0.0
+        kinds = waits, self._symmetric, follows
+        return FixedFactor(start, column, matrix.diagonal, *kinds, hastens, self._some)
 
     def _fall_back(self) -> PETSc.PC:
         """Return PETSc's factors of the present entries."""

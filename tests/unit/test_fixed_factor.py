@@ -96,6 +96,65 @@ def test_what_has_no_diagonal_follows_its_constraints(symmetric: bool) -> None:
     assert not factor_of(A, kind == 1, symmetric).renew()
 
 
+def corded(stiffness: float, couples: float) -> tuple[Any, Any]:
+    """Return bodies in a row with a cord through all, and kinds of rows: 1 tensions, 2 slides.
+
+    `stiffness` : of the cord, over that of the bodies; `couples`: an entry between distant bodies.
+    """
+    rng, bodies = np.random.default_rng(7), 12
+    H = np.kron(np.eye(bodies), 2.0 * np.eye(6)) + np.kron(np.eye(bodies, k=1), -0.1 * np.eye(6))
+    H += np.kron(np.eye(bodies, k=-1), -0.1 * np.eye(6))
+    G = np.kron(np.eye(bodies) - np.eye(bodies, k=1), rng.normal(size=(1, 6)))
+    slide = np.eye(bodies)[:, 1:] - np.eye(bodies)[:, :-1]
+    C = -np.eye(bodies) / stiffness
+    A = sp.lil_matrix(sp.bmat([[H, G.T, None], [G, C, slide], [None, slide.T, None]]))
+    A[0, 6 * (bodies - 1)] = A[6 * (bodies - 1), 0] = 1.0  # a place in the pattern
+    A = sp.csr_matrix(A)
+    A[0, 6 * (bodies - 1)] = A[6 * (bodies - 1), 0] = couples
+    A.sort_indices()
+    return A, np.repeat([0, 1, 2], [6 * bodies, bodies, bodies - 1])
+
+
+@pytest.mark.parametrize(("stiffness", "before"), [(1e4, True), (3e4, False), (1e30, False)])
+def test_elastic_tensions_come_first(stiffness: float, before: bool) -> None:
+    """With `STIFFEST` = 1e4: what adds more to a diagonal would cost digits."""
+    A, kind = corded(stiffness, 1e-3)
+    factor = factor_of(A, kind == 1, True, kind == 2)
+    assert factor.renew()
+    assert (factor.elastic.bit_count() == 12) == before
+    assert factor.negative == 12
+    assert largest_error(factor, A, np.ones(len(kind))) < 1e-9
+    late = FixedFactor(A.indptr, A.indices, A.data, kind == 1, True, kind == 2, hastens=False)
+    assert late.elastic == 0
+    assert not late.gains
+
+
+def test_another_order_is_a_gain_when_tensions_are_elastic() -> None:
+    A, kind = corded(1e30, 1e-3)
+    factor = factor_of(A, kind == 1, True, kind == 2)
+    assert not factor.gains
+    A.data[:] = corded(10.0, 1e-3)[0].data
+    assert factor.gains
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_places_of_zeros_do_not_couple(symmetric: bool) -> None:
+    """What the pattern alone couples fills nothing in; another value there refuses the factors."""
+    A, kind = corded(10.0, 0.0)
+    given = A.indptr, A.indices, A.data, kind == 1, symmetric, kind == 2
+    every = FixedFactor(*given)
+    some = FixedFactor(*given, some=A.data != 0.0)
+    assert some.parts
+    assert not every.parts
+    assert some.operations < every.operations
+    for factor in (every, some):
+        assert factor.renew()
+        assert largest_error(factor, A, np.ones(len(kind))) < 1e-9
+    A.data[:] = corded(10.0, 1e-3)[0].data
+    assert every.renew()
+    assert not some.renew()
+
+
 def test_other_values_are_factored_in_the_same_memory() -> None:
     rng = np.random.default_rng(2)
     A, constrains = saddle(rng, 5, 2, 1)

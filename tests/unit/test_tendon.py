@@ -175,12 +175,14 @@ def test_has_factors_on_a_fixed_pattern(mu):
     assert (cord.tensions(problem.system) > 0.0).all()
 
 
-@pytest.mark.parametrize(("mu", "most"), [(0.0, 1.25), (0.2, 4.2)])
-def test_eyelets_at_nodes_fill_in_little(mu, most):
-    """100 eyelets at the nodes of 100 cells: with friction L U, twice the operations of L D L^T."""
+@pytest.mark.parametrize(
+    ("cells", "mu", "most"), [(100, 0.0, 1.15), (100, 0.2, 2.3), (20, 0.0, 2.1), (20, 0.2, 4.2)]
+)
+def test_eyelets_fill_in_little(cells, mu, most):
+    """100 eyelets on 100 and 20 cells: with friction L U, twice the operations of L D L^T."""
     operations = []
     for drawn in (False, True):
-        line = sa.Mesh.box((1.0,), (100,), cell="line3")
+        line = sa.Mesh.box((1.0,), (cells,), cell="line3")
         section = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49, rho=1070.0)
         rod = sa.Body(line["body"], sa.elements.ancf_rod, sa.energies.rod(), **section)
         eyelets = sa.eyelet(rod.at([(x, 0, 0) for x in np.linspace(0.01, 1.0, 100)]), (0.0, 5e-3))
