@@ -80,7 +80,8 @@ def embed(
     ------
     ConstraintError : `rod` is no cable or rod, `solid` no solid; in a system: the rod or its
         circles leave the solid, or it is held more often than once ("point") or twice ("cell") in
-        each cell of first order that it crosses, along whose straight edges it could hardly bend.
+        each cell of first order that it crosses, along whose straight edges it could hardly bend,
+        or is a curved cable that equations hold and `planar` does not.
     ParameterError : `radius`, `per` or `stiffness` is not what it can be.
 
     Notes
@@ -88,7 +89,9 @@ def embed(
     A line that pulls at a solid displaces it by more the finer the mesh is, as the logarithm of the
     size of cells; with circles the solid feels how thick the rod is. The solid in the place of the
     rod is counted twice: take its E A, E I off those of the rod where that matters. A cable that
-    is curved in space bends out of its plane at no cost (see `ancf_cable`): take rods there.
+    is curved in the reference bends out of its plane at no cost (see `ancf_cable`), which
+    equations for means or nodes leave free: take rods there, `planar` or springs. With springs a
+    cable that gets straighter may still turn sideways, for it has no torsional stiffness.
 
     Examples
     --------

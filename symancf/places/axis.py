@@ -12,6 +12,7 @@ from ..assembly.resolved import JetRows, Resolved
 from ..errors import ConstraintError
 from ..runtime.collective import together
 from .facets import gauss
+from .geometry import curved_lines
 from .interpolation import tabulate
 from .on_body import PointsOnBody
 from .passing import BESIDE
@@ -81,6 +82,39 @@ class AxisPoints(PointsOnBody):
         np.add.at(shared, node.ravel(), weight)
         return Resolved(X[first], vertices[first], within[first], shared)
 
+    def require_stiff(self, layout: Layout, who: str) -> None:
+        """Raise where a cable could bend across its curvature at no cost (collective).
+
+        Raises
+        ------
+        ConstraintError
+        """
+        held = (getattr(x, "all_of_body", False) and x.body is self.body for x in layout.terms)
+        if "curved" not in self.body.element.variants or any(held):
+            return
+        mesh, element = self.region.mesh, self.body.element
+        cells = np.concatenate(mesh.comm.allgather(self.region.slice(element.cell)[1]))
+        ends = element.topology.to_domain(np.array([[0.0], [1.0]]))
+        e = Foots(self.body, cells).e
+        X, t = (
+            np.einsum("pf,nfa->npa", tabulate(element, jet, ends), e)
+            for jet in ("value", *element.topology.coordinates)
+        )
+        curved = curved_lines(X, np.ptp(ends) * t[:, :, None])
+        with together(layout.comm):
+            if curved.any():
+                x, y, z = X[int(np.argmax(curved))].mean(axis=0)
+                possible = ("ancf_rod", f"sa.planar({self.body.name})", "stiffness=")
+                raise ConstraintError(
+                    f"{who}: {element.name} {self.body.name!r} is curved, near ({x:g}, {y:g}, "
+                    f"{z:g}), and bends out of the plane of its curvature at no cost: equations "
+                    "leave that free between the places that they hold. Take ancf_rod, keep it in "
+                    "its plane (sa.planar), or give stiffness= for springs along all of it",
+                    asked="rod",
+                    given=element.name,
+                    possible=possible,
+                )
+
     @property
     def across(self) -> tuple[str, ...]:
         """The directors of the section; none of cables."""
@@ -126,10 +160,12 @@ class Surrounding(PointsOnBody):
 
         Raises
         ------
-        ConstraintError : the rod leaves the solid, or is held at so many places that it could not
-            bend.
+        ConstraintError : the rod leaves the solid, is a curved cable, or is held at so many places
+            that it could not bend.
         """
         layout.require_member(self.body, str(self))
+        if self.who:
+            self.axis.require_stiff(layout, self.who)
         source = self.axis.resolve(layout)
         around = [np.zeros((source.size, 3))]
         if self.radius:

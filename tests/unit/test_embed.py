@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -40,11 +41,15 @@ def chord(s: Array) -> Array:
 
 
 def wire(
-    kind: str = "ancf_cable", unit: float = 1.0, turn: Array | None = None, m: int = 4
+    kind: str = "ancf_cable",
+    unit: float = 1.0,
+    turn: Array | None = None,
+    m: int = 4,
+    along: Callable[[Array], Array] | None = None,
 ) -> sa.Body:
-    """Return a rod along `arc`, a cable along its chord."""
+    """Return a rod along `arc`, a cable along its chord; or along another curve."""
     Q = np.eye(3) if turn is None else turn
-    cell, at = ("line", chord) if kind == "ancf_cable" else ("line3", arc)
+    cell, at = ("line", along or chord) if kind == "ancf_cable" else ("line3", along or arc)
     mesh = sa.Mesh.box((1.0,), (m,), cell=cell, warp=lambda X: unit * at(X[:, 0]) @ Q.T)
     if kind == "ancf_cable":
         law, given = sa.energies.cable(), {"EA": 300.0, "EI": 30.0 * unit**2}
@@ -170,6 +175,34 @@ def test_a_part_of_a_rod() -> None:
     assert term.multipliers(system).shape == (4, 3)
     held = term.multipliers(system).sum(axis=0) * 0.25  # by length; force of the rod on the solid
     np.testing.assert_allclose(held, (0.0, 0.0, 1.0), atol=1e-8)
+
+
+def flat(s: Array) -> Array:
+    """Return points (n, 3) of a curve across z in the middle of the bar."""
+    return np.stack([0.1 + 1.8 * s, 0.2 + 1.2 * s * (1 - s), 0.5 + 0 * s], axis=1)
+
+
+@pytest.mark.parametrize("per", ["cell", "point"])
+@pytest.mark.parametrize("along", [arc, flat])
+def test_a_curved_cable_needs_more_than_equations(
+    along: Callable[[Array], Array], per: Literal["cell", "point"]
+) -> None:
+    solid, wire_ = block(n=(4, 3, 2)), wire(along=along)
+    pull = sa.traction(solid["x1"], (5.0, -15.0, 0.0))
+    possible = ("ancf_rod", "sa.planar(wire)", "stiffness=")
+    with refused(sa.ConstraintError, asked="rod", given="ancf_cable", possible=possible):
+        sa.System(solid, wire_, terms=[sa.fix(solid["x0"]), sa.embed(wire_, solid, per=per)])
+    ends = []
+    curved = wire("ancf_rod", along=along)
+    for rod, given in ((wire_, {"stiffness": 1e5}), (curved, {"radius": 0.1}), (wire_, {})):
+        held = [] if given else [sa.planar(rod)]
+        if along is flat or given:
+            terms = [sa.fix(solid["x0"]), pull, sa.embed(rod, solid, **given), *held]
+            system = sa.System(solid, rod, terms=terms)
+            sa.StaticProblem(system).solve()
+            ends.append(system.position(solid.at((2.0, 0.5, 0.5)))[0])
+    assert np.ptp(ends, axis=0).max() < 0.05  # of a bend by 0.4 m
+    assert abs(ends[0][1] - 0.5) > 0.3
 
 
 def test_what_is_refused() -> None:
