@@ -16,6 +16,7 @@ Ints32 = npt.NDArray[np.int32]  # numbers and offsets on this rank, as kernels t
 Integers = Ints | Ints32  # either
 Data = npt.NDArray[np.generic]  # of any kind
 Mask = npt.NDArray[np.bool_]
+DType = np.dtype[Any]
 
 
 def address(array: Data) -> int:
@@ -45,7 +46,7 @@ class CStructure(ctypes.Structure):
     kinds : types of the arrays to which fields point.
     """
 
-    kinds: ClassVar[dict[str, type]] = {}
+    kinds: ClassVar[dict[str, DType]] = {}
 
     def give(self, **values: Any) -> None:
         """Set fields, those that are addresses to arrays: to copies where C's type is another."""

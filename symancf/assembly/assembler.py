@@ -20,6 +20,7 @@ from ..runtime import jit
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc
 from ..values.parameter import (
+    OfStep,
     Parameter,
     Value,
     answers_cached,
@@ -136,7 +137,7 @@ class Assembler:
         self._new_values = self.values.copy()
         own_values: dict[str, Value] = {"t": _present}
         if self._memory is not None:
-            own_values[STEP] = self._memory.length
+            own_values[STEP] = OfStep(self._memory.length, is_length=True)
         called: dict[str, list[int]] = {}
         used: dict[Hashable, tuple[str, Value | None, list[int]]] = {}
         place = 0
@@ -226,7 +227,7 @@ class Assembler:
             rows = self._rows_at(form, time)
             if rows is not None:
                 self._rows[number] = rows
-        if self._rows or (self.values != self._new_values).any():
+        if self._rows or self.values.tobytes() != self._new_values.tobytes():
             self.values[:] = self._new_values
             self.revision += 1
             self.write()
@@ -296,8 +297,7 @@ class Assembler:
 
     def _is_length(self, value: Value | None) -> bool:
         """Tell whether a value is the length of the step."""
-        own = self._memory is not None and value == self._memory.length
-        return own or getattr(value, "is_length", False)
+        return isinstance(value, OfStep) and value.is_length
 
     def places(self, name: str) -> Ints:
         """Return the places of a parameter, of all forms that have it, among `values`."""

@@ -256,7 +256,7 @@ class Group:
                 lanes.append((batch * len(form.kernel.cell) + row) * LANES + lane)
                 values.append(np.full(len(batch), place))
         self._to, self._from = np.concatenate(lanes), np.concatenate(values)
-        self._written = np.full(len(self._own), np.nan)
+        self._written = b""  # the values that kernels see
         self._filled: dict[int, Array] = {}
         self._rate: tuple[Array, Array] | None = None
 
@@ -279,9 +279,9 @@ class Group:
             if new is not None and self._filled.get(number) is not new:
                 self._filled[number] = new
                 self._fill(self._cell, k, new)
-                self._written.fill(np.nan)
-        now = values[self._own]
-        if (now != self._written).any():
+                self._written = b""
+        now = values[self._own].tobytes()
+        if now != self._written:
             self._put(self._uniform, self._cell, values)
             self._written = now
 
@@ -318,7 +318,7 @@ class Group:
 
     def overwritten(self) -> None:
         """Let the next `write` write all values: C has written others."""
-        self._written.fill(np.nan)
+        self._written = b""
 
     def turn(self, term: Term, values: Array, rows: Mapping[int, Array], function: int) -> None:
         """Give a copy of this group's term a direction of the parameters; see `write`.

@@ -7,7 +7,9 @@ import ctypes
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..arrays import CStructure
+import numpy as np
+
+from ..arrays import CStructure, DType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,7 +67,7 @@ def declared(
     return by_name
 
 
-def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type, type | None]]:
+def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type, DType | None]]:
     """Yield names and types of what a line declares, and what plain numbers pointers point to.
 
     KeyError: of a type that is not known.
@@ -83,7 +85,8 @@ def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type, t
             raise KeyError(text)
         stars, name, count = match.groups()
         kind: Any = types[of] if not stars else _pointer(stars, types.get(of))
-        yield name, kind * int(count) if count else kind, _PLAIN.get(of) if stars == "*" else None
+        to = np.dtype(_PLAIN[of]) if stars == "*" and of in _PLAIN else None
+        yield name, kind * int(count) if count else kind, to
 
 
 def _pointer(stars: str, to: type | None) -> type:

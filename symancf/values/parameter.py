@@ -453,7 +453,7 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     elif callable(value):
         code = getattr(value, "__code__", None)  # looked at first: this is called often
         is_code = code is None or code.co_varnames[:1] in (("X",), ("x",), ("self",))
-        if is_code and not isinstance(value, OWN) and _takes_place(value):
+        if is_code and not isinstance(value, KNOWN) and _takes_place(value):
             raise ParameterError(
                 f"{name} is {label(value)} of a place: functions of time are taken here. Where a "
                 "whole vector may vary in space, give one function of (X, time), X of shape (n, 3)",
@@ -531,6 +531,7 @@ class _Component:
 
 
 OWN = Checked, _Component  # functions of time that look at what they hold themselves
+KNOWN = *OWN, OfStep  # that are of no place
 
 
 def is_number(value: object) -> bool:

@@ -416,10 +416,10 @@ def test_functions_of_time_are_sampled_for_many_steps(monkeypatch: pytest.Monkey
     monkeypatch.setattr(Timetable, "sample", sampled)
     problem = sa.DynamicProblem(swung(angle))
     problem.solve(to=1.0, step=1e-3)
-    assert len(made) <= 3  # the first ones
+    assert not made  # the first and the last one are of C, too
     assert max(rows) == 256
     assert rows[0] < 32  # nobody knows yet how many steps there will be
-    assert len(asked) <= 7500
+    assert len(asked) <= 7.5 * sum(rows)  # a busy machine ends calls of C, which wastes rows
     assert problem.system.bodies[0].position(problem.system)[2] == pytest.approx(angle(1.0))
 
 

@@ -175,40 +175,66 @@ static int recall(const symancf_problem *p, symancf_state *s, int iteration)
   return 1;
 }
 
-/* The length of the second of two steps of Newton's method with one tangent; INFINITY: none. */
-static double next_length(const symancf_problem *p, symancf_state *s, int start)
+/* The length of a step of Newton's method, of all parts. */
+static double length_of(const symancf_problem *p)
+{
+  double sum = 0.0;
+  for (int32_t j = 0; j < p->work->stopping->parts; j++)
+    sum += p->work->kinks->left[j] * p->work->kinks->left[j];
+  return sqrt(sum);
+}
+
+/*
+ * The length of the second of two steps of Newton's method with one tangent; INFINITY: none, or the
+ * first.  `length`: of that.
+ */
+static double next_length(const symancf_problem *p, symancf_state *s, int start, double *length)
 {
   const symancf_work *w = p->work;
-  double sum = 0.0;
+  take_start(p, s, start);
+  *seen(p, start, 0) = *seen(p, start, 1) = NAN;
+  *length = 0.0;
   for (int last = 0; last < 2; last++) {
     if (residual(p, s)) return INFINITY;
     if (s->tangent.stale && renew(p, s, 0)) return NAN;
     if (!correct(p, s, w->kinks->left) || isnan(w->kinks->left[0])) return INFINITY;
     copy_seen(p, seen(p, start, last), 0);
-    for (int32_t r = 0; r < p->rows && !last; r++) w->x[r] -= w->step[r];
+    if (last) break;
+    *length = length_of(p);
+    for (int32_t r = 0; r < p->rows; r++) w->x[r] -= w->step[r];
     to_state(p, s);
   }
-  for (int32_t j = 0; j < w->stopping->parts; j++) sum += w->kinks->left[j] * w->kinks->left[j];
-  return sqrt(sum);
+  return length_of(p);
+}
+
+/* Begin with a start, of which Newton's method knows what was seen. */
+static int choose(const symancf_problem *p, symancf_state *s, int start)
+{
+  p->work->kinks->chosen = start;
+  p->work->kinks->renewals = s->tangent.renewals;
+  take_start(p, s, start);
+  return 1;
 }
 
 /*
  * Begin a step where Newton's method gets nearest, or, `again`, second nearest; the state is as
- * predicted with constant accelerations, u (local vector) that before the step.  Tells whether
- * tangents could be made.
+ * predicted with constant accelerations, u (local vector) that before the step.  From there it
+ * begins at once where steps fall as with a tangent that serves.  Tells whether tangents could be
+ * made.
  */
 int symancf_choose_start(const symancf_problem *p, symancf_state *s, const double *u, int again)
 {
   symancf_kinks *k = p->work->kinks;
-  double found[STARTS];
+  double found[STARTS], length;
   int order[STARTS] = {0, 1, 2};
   to_rows(p, s->state, k->start);
   to_rows(p, u, k->before);
   s->error = 0;
-  for (int i = STARTS - 1; i >= 0 && !s->error; i--) { /* the old state first, for the tangent */
-    take_start(p, s, i);
-    *seen(p, i, 0) = *seen(p, i, 1) = NAN;
-    found[i] = next_length(p, s, i);
+  const int serves = !again && !s->tangent.stale;
+  if (serves) found[0] = next_length(p, s, 0, &length);
+  if (serves && !s->error && found[0] <= p->slow * length) return choose(p, s, 0);
+  for (int i = STARTS - 1; i >= serves && !s->error; i--) { /* the old state first, for the tangent */
+    found[i] = next_length(p, s, i, &length);
     if (isnan(found[i])) return 0;
   }
   if (s->error) { /* no factors: as they are given */
@@ -222,10 +248,7 @@ int symancf_choose_start(const symancf_problem *p, symancf_state *s, const doubl
         order[j - 1] = other;
       }
   }
-  k->chosen = order[again];
-  k->renewals = s->tangent.renewals;
-  take_start(p, s, k->chosen);
-  return 1;
+  return choose(p, s, order[again]);
 }
 
 /* ---- what laws remember ---------------------------------------------------------------------- */
@@ -326,7 +349,8 @@ static int all_stand(const symancf_problem *p, const symancf_state *s)
 static int judge_solution(const symancf_problem *p, symancf_state *s)
 {
   if (!find_memory(p, s)) return STEP_CUT;
-  if (!p->reviewed && all_stand(p, s)) return STEP_STANDS;
+  const int reviewed = p->reviewed || (p->starts && !s->steps_done);
+  if (!reviewed && all_stand(p, s)) return STEP_STANDS;
   const int verdict = p->ask(REVIEW, 0);
   write_memory(p, s);
   return verdict;

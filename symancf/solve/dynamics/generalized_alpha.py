@@ -40,7 +40,7 @@ from ...runtime.petsc import PETSc
 from .ahead import Ahead
 from .directors import Directors
 from .initial import after, find_initial_values
-from .integrator import SMALLEST_STEP_RATIO, Integrator
+from .integrator import REMAINDER_TOLERANCE, SMALLEST_STEP_RATIO, Integrator, fits
 from .native import StepRequest
 from .spin import Spin
 from .timetable import Timetable
@@ -154,7 +154,7 @@ class GeneralizedAlpha(Integrator):
         self.vectors["auxiliary"] = self.auxiliary
         self._k: Array = np.zeros(n)
         native.state.give(auxiliary=self.auxiliary)
-        native.problem.give(auxiliary_factor=self._k)
+        native.problem.give(auxiliary_factor=self._k, remainder=REMAINDER_TOLERANCE)
         self.coefficients: Coefficients  # see `attach`
         self.biased = self._usual = 0.0
         self._jerk: Array | None = None
@@ -212,19 +212,33 @@ class GeneralizedAlpha(Integrator):
 
     # ---- many steps -----------------------------------------------------------------------------
     def is_steady(self) -> bool:
-        """Tell whether C can make the next steps, like the last one; be ready for that."""
+        """Tell whether C can make the next steps; be ready for that.
+
+        They are like the last one, or the first ones.
+        """
         h, native = self.step_length, self.newton.native
+        starts = not (self.last_step or self.biased)
         usual = all(abs(h - other) <= 1e-12 * h for other in (self.last_step, self.biased))
-        if self.adaptive or not usual or not native.able or self.next_step < h or self._failed:
+        able = native.able and (usual or starts) and not (self.adaptive or self._failed)
+        if not able or self.next_step < h or not fits(h, self.end - self.motion.system.time):
             return False
         if self.directors is not None:
             self.directors.lend()
         self.newton.lend_folds()
         if self.spin is not None:
             self.spin.lend(native, self.rho)
+        self._lend_start(h, starts)
         self.factors(h)
         self.newton.take(h)
         return True
+
+    def _lend_start(self, h: float, starts: bool) -> None:
+        """Let C begin with the rates that have the bias of steps of length h."""
+        jerk = self._jerk_at_start(h) if starts else None
+        rate, auxiliary = (None, None) if jerk is None else self._biased(h, self.auxiliary, jerk)
+        self.newton.native.work.give(first_rate=rate, first_auxiliary=auxiliary)
+        if starts:
+            self.motion.system.memory.begin(self.motion.system.time)
 
     def several(
         self, wanted: int, watched: bool, takes: Mapping[StepRequest, Take]
@@ -241,7 +255,7 @@ class GeneralizedAlpha(Integrator):
             takes[StepRequest.PRESENT] = table.sample
             if table.ahead:
                 takes.pop(StepRequest.DRIVE, None)
-        reason, steps = native.several(self.end, h, wanted, self.calm, takes)
+        reason, steps = native.several(self.end, h, wanted, self.calm, takes, not self.last_step)
         if table is not None:
             table.end()
         if steps:
@@ -412,18 +426,23 @@ class GeneralizedAlpha(Integrator):
 
         `w` : where the bias of rates changes, the jerk at the beginning.
         """
-        c, m = self.coefficients, self.motion
+        m = self.motion
         u, v, a, A = m.state, m.rate, m.acceleration, self.auxiliary
         if self.last_step and abs(h - self.last_step) > 1e-12 * h:
             A = np.where(
                 m.second, a + (h / self.last_step) * (A - a), v + (h / self.last_step) * (A - v)
             )
         if w is not None:
-            v = v + c.bias * (h * h - self.biased**2) * w
-            A = A if self.last_step else A + c.shift * h * w
+            v, A = self._biased(h, A, w)
         self.factors(h)
         ahead = not self.calm or self.newton.chooses  # one of the starts
         self.newton.native.call("predict", c_double(h), *map(pointer, (u, v, a, A)), ahead)
+
+    def _biased(self, h: float, A: Array, w: Array) -> tuple[Array, Array]:
+        """Return rates, and A, from which a step of another bias begins; w is the jerk."""
+        c = self.coefficients
+        v = self.motion.rate + c.bias * (h * h - self.biased**2) * w
+        return v, A if self.last_step else A + c.shift * h * w
 
     def _jerk_at_start(self, h: float) -> Array | None:
         """Return what constraints determine of the jerk at the beginning of a step (collective).
@@ -449,7 +468,7 @@ class GeneralizedAlpha(Integrator):
             return
         starts = [np.where(m.second, x, m.state) for x in (m.state, newton.base, before)]
         free = newton.numbering.free
-        m.state[free] = starts[newton.nearest(starts, h)[int(self._again)]][free]
+        m.state[free] = newton.nearest(starts, h, self._again)[free]
 
     def solve(self, h: float) -> bool:
         """Solve the equations of a step of length h; tell whether that did it (collective)."""

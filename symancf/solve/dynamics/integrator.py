@@ -30,6 +30,11 @@ REMAINDER_TOLERANCE = 1e-9  # of a step: a remainder that is not worth a step of
 SMALLEST_STEP_RATIO = 1.0 / 1024.0  # of the step asked for: smaller attempts are given up
 
 
+def fits(h: float, rest: float) -> bool:
+    """Tell whether a step of length h ends the rest of the time, or leaves no short one."""
+    return rest >= 1.2 * h or abs(rest - h) <= REMAINDER_TOLERANCE * h
+
+
 class Integrator:
     """Makes one step of a motion, from the present state; `TimeSteps` makes one after the other.
 

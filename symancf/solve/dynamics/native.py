@@ -391,6 +391,7 @@ class Native:
         wanted: int,
         calm: int,
         takes: Mapping[StepRequest, Take],
+        starts: bool = False,
         seconds: float = 0.1,
     ) -> tuple[int, list[Step]]:
         """Make at most `wanted` steps of length h, none that ends within h/5 of `end`.
@@ -403,6 +404,7 @@ class Native:
         calm : steps yet for which accelerations are not extrapolated; see `GeneralizedAlpha`.
         takes : by `PRESENT` and `DRIVE`, what takes functions of time from the end of a step on;
             none where nothing is one.
+        starts : the motion starts with them.
         seconds : that it takes, and little more: somebody may want to interrupt.
         """
         problem, state, newton = self.problem, self.state, self.newton
@@ -417,6 +419,7 @@ class Native:
         problem.give(memories=0, lengths=0)
         if system.reviews:  # which may have changed something
             system.update(system.time)
+        problem.starts = system.reviews and starts
         standing = self._take_standing()
         if system.memory:
             self._remembering = Remembering(system, STRUCTURES["symancf_memory"], standing)

@@ -259,48 +259,53 @@ class Newton(VectorEquations):
             return value
         return float(self.comm.allreduce(value, op=MPI.MAX))
 
-    def nearest(self, starts: Sequence[Array], h: float) -> list[int]:
-        """Return the order of starts of a step by how far they lead Newton's method (collective).
+    def nearest(self, starts: Sequence[Array], h: float, again: bool) -> Array:
+        """Return the start of a step that leads Newton's method nearest (collective).
 
         Each takes one step with one tangent; what counts is how small the next one would be. A
         start that presses where the other ones have opened may be far away, and is the right one.
+        From the first one it begins at once where steps fall as with a tangent that serves.
 
         Parameters
         ----------
         starts : local vectors; where the tangent is to be made anew, it is that of the last one.
+        again : return the second nearest.
         """
         self.take(h)
         self.native.call("prescribe")
-        free, sizes = self.numbering.free, []
+        sizes: dict[int, float] = {}
         try:
-            for start in reversed(starts):
-                self.motion.state[free] = start[free]
-                self.vectors.to_global(self.motion.state, self.x)
-                sizes.append(self._after_a_step())
+            if not (again or self.tangent.stale):
+                length, sizes[0] = self._steps_from(starts[0])
+                if sizes[0] <= self.native.problem.slow * length:
+                    return starts[0]
+            for k in range(len(starts) - 1, len(sizes) - 1, -1):
+                _, sizes[k] = self._steps_from(starts[k])
         except PETSc.Error:  # no factors: as they are given
             self.tangent.stale = True
-            return list(range(len(starts)))
-        order: list[int] = np.argsort(sizes[::-1], kind="stable").tolist()
-        return order
+            return starts[int(again)]
+        return starts[sorted(range(len(starts)), key=sizes.__getitem__)[int(again)]]
 
-    def _after_a_step(self) -> float:
-        """Make a step of Newton's method from `x`; return the length of the next (collective)."""
-        ksp, size = self.snes.getKSP(), math.inf
+    def _steps_from(self, start: Array) -> tuple[float, float]:
+        """Return the lengths of two steps of Newton's method; of none, inf (collective)."""
+        free, ksp, lengths = self.numbering.free, self.snes.getKSP(), [0.0, math.inf]
+        self.motion.state[free] = start[free]
+        self.vectors.to_global(self.motion.state, self.x)
         for last in (False, True):
             self.error, bad = None, self.evaluate(self.x, self.F)
             share_error(self.comm, self.error)
             if bad:
-                return math.inf
+                return lengths[0], math.inf
             if self.tangent.stale:
                 self.renew(ksp)
                 ksp.setOperators(self.J, self.J)
             step = self.leftover.correction(self.F.getArray(readonly=True))
             if step is None:
-                return math.inf
-            size = float(np.linalg.norm(self.leftover.lengths(step)))
+                return lengths[0], math.inf
+            lengths[last] = float(np.linalg.norm(self.leftover.lengths(step)))
             if not last:
                 self.x.getArray()[:] -= step
-        return size
+        return lengths[0], lengths[1]
 
     # ---- one solution ---------------------------------------------------------------------------
     def begin(self) -> None:

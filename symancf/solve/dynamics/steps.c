@@ -543,23 +543,39 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Whether the rest until `end` is one step. */
+static int is_last(const symancf_problem *p, const symancf_state *s)
+{
+  return fabs(p->end - s->time - p->h) <= p->remainder * p->h;
+}
+
+/* Predict the next step, from where the motion is: rates of the first one may have another bias. */
+static void begin_step(const symancf_problem *p, symancf_state *s)
+{
+  const symancf_work *w = p->work;
+  const int64_t n = p->coordinates;
+  const double *u = w->begin_state, *v = u + n, *a = v + n, *A = a + n;
+  const int other = !s->steps_done && w->first_rate;
+  copy_motion(p, s, w->begin_state, 0);
+  symancf_predict(p, s, p->h, u, other ? w->first_rate : v, a, other ? w->first_auxiliary : A,
+                  !s->calm || p->chooses);
+}
+
 /*
- * Make at most n steps of length h, for little more than `seconds`, none that ends within 0.2 h of
- * `end`.  Returns 1, or the reason why the next one could not be made: the state is where that
- * begins.
+ * Make at most n steps of length h, for little more than `seconds`: the last one ends at `end`, or
+ * leaves more than 0.2 h to that.  Returns 1, or the reason why the next one could not be made: the
+ * state is where that begins.
  */
 int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
 {
   const double stop = now() + p->seconds, h = p->h, *begin_state = p->work->begin_state;
-  const int64_t length = p->coordinates;
-  for (s->steps_done = 0; s->steps_done < n && p->end - s->time >= 1.2 * h; s->steps_done++) {
+  for (s->steps_done = 0; s->steps_done < n; s->steps_done++) {
+    const int is_end = is_last(p, s);
+    if (!is_end && p->end - s->time < 1.2 * h) break;
     if (s->steps_done && now() > stop) break;
     const double last = s->begun, begun = s->begun = s->time;
     s->declined = s->cut = s->folded = 0;
-    copy_motion(p, s, begin_state, 0);
-    const int ahead = !s->calm || p->chooses;
-    symancf_predict(p, s, h, begin_state, begin_state + length, begin_state + 2 * length,
-                    begin_state + 3 * length, ahead);
+    begin_step(p, s);
     s->time = begun + h;
     int reason = p->timed && !take_row(p, s, n - s->steps_done) ? NO_SOLUTION : 1;
     if (reason > 0) {
@@ -578,6 +594,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
       return s->declined || s->cut ? 1 : reason;
     }
     symancf_conclude(p, s);
+    if (is_end) s->time = p->end;
     const int sections = end_sections(p, s);
     const int stop_here = p->driven && p->ask(DRIVE, 0); /* the step stands */
     if (p->driven) write_memory(p, s);

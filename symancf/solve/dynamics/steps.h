@@ -29,7 +29,8 @@ typedef struct {
   symancf_sections *sections;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
-  double *begin_state;                                 /* [4][coordinates] where the step began */
+  double *begin_state;                          /* [4][coordinates] where the step began */
+  const double *first_rate, *first_auxiliary;   /* with which the first step begins, or NULL */
   double *x, *F, *step, *old;                   /* of rows; the unknowns before */
   double *scratch;                              /* [2 max(classes, parts, 1)] */
   double *violations, *sizes, *forces, *weight; /* of residuals, by class, see balance.py */
@@ -67,6 +68,7 @@ typedef struct {
   /* laws that remember, their plan, where kernels read the length of a step; see contact.h */
   int32_t memories, lengths;
   int32_t reviewed, reviews; /* whether terms review each solution; how many of a step */
+  int32_t starts;            /* whether they review the first one, of a motion that starts */
   /* coordinates that let solutions stand without a review, and their least values, see `Bounds` */
   int32_t bounded;
   const int32_t *bounded_coordinate;
@@ -98,8 +100,8 @@ typedef struct {
   int (*factor_renew)(void *);
   int (*factor_solve)(void *, const double *, double *);
   int32_t residual, tangent, update, wide, exact, most; /* modes of assemblers; iterations */
-  /* where steps end: at most shortly after `end`, and `seconds` */
-  double h, end, seconds;
+  /* where steps end: `end`, with a rest that is as good as h, and `seconds` */
+  double h, end, remainder, seconds;
   /* states at the ends of some steps, ascending numbers from 1, see instants.py */
   const int32_t *kept_after;
   int32_t kept_count;

@@ -303,9 +303,10 @@ class TimeSteps:
         self.problem._energies = None
         self._together = []
         if self._fresh:
+            integrator.before = state
             if not self.watched and self._several():
                 return self._together[-1]
-            self._fresh, integrator.before = False, state
+            self._fresh = False
             integrator.iterations = integrator.linear_iterations = 0
             integrator.open(integrator.end - state.time)
         return integrator.step(integrator.next_step)

@@ -11,6 +11,7 @@ from ...arrays import Array, Ints, address
 from ...assembly.group import source
 from ...values.dependence import depends_on_time_alone
 from ...values.parameter import answers_cached, evaluate
+from .integrator import fits
 from .motion import Course
 from .supports import middles
 
@@ -111,7 +112,7 @@ class Timetable:
             self.motion.prescribe(time, self._h)
         else:
             times = [time]
-            while len(times) < min(most, self._most) and self._end - times[-1] >= 1.2 * self._h:
+            while len(times) < min(most, self._most) and fits(self._h, self._end - times[-1]):
                 times.append(times[-1] + self._h)
             try:
                 table = self._rows(times)
