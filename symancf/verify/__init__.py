@@ -44,6 +44,7 @@ _MODULES = (
     "inflation",
     "incompressible",
     "stretches",
+    "relaxation",
     "enhanced",
     "limit_points",
     "bifurcations",
