@@ -45,6 +45,7 @@ _MODULES = (
     "incompressible",
     "stretches",
     "relaxation",
+    "softening",
     "enhanced",
     "limit_points",
     "bifurcations",

@@ -36,9 +36,9 @@ SHEAR = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 class Cube:
     """A cube of side 1 in a homogeneous motion F = I + H(t) that is prescribed."""
 
-    def __init__(self, H: Callable[[float], Array], law: Any, **given: Any) -> None:
+    def __init__(self, H: Callable[[float], Array], law: Any, **parameters: Any) -> None:
         mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), comm=MPI.COMM_SELF)
-        self.body = Body(mesh["body"], hex8_plain, law, name="cube", **given)
+        self.body = Body(mesh["body"], hex8_plain, law, name="cube", **parameters)
         held = fix(self.body["all"], displacement=lambda X, t: X @ np.asarray(H(t)).T)
         self.system = System(self.body, terms=[held])
         self.problem = StaticProblem(self.system, options=TIGHT, check_stable=False)
