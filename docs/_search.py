@@ -31,6 +31,7 @@ TERMS = {
     "pressure load": "guide/pressure",
     "hyperelastic": "guide/energies",
     "viscoelastic": "how-to/viscoelastic-finger",
+    "softening of rubber": "guide/energies",
     "Prony series": "how-to/viscoelastic-finger",
     "relaxation": "how-to/viscoelastic-finger",
     "plasticity": "guide/statics",

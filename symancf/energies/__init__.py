@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..errors import unknown_names
 from ..values.domain import between, domains, not_negative, positive, stressed_at_rest
 from .fibres import orthotropic, swollen
+from .mullins import ogden_roxburgh
 from .solids import (
     arruda_boyce,
     extended_tube,
@@ -42,6 +43,7 @@ __all__ = [
     "neo_hooke",
     "not_negative",
     "ogden",
+    "ogden_roxburgh",
     "orthotropic",
     "positive",
     "prony",

@@ -62,7 +62,8 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     given: numbers, or `Parameter`. Its named parts stay. In a step of length dt, with
     :math:`x = dt/\tau_i`, h_i becomes
     :math:`e^{-x} h_i + g_i \frac{1 - e^{-x}}{x} \Delta S_0`: exact where S_0 is constant or grows
-    evenly, of second order in dt otherwise, also for steps beyond tau_i; the tangent is symmetric.
+    evenly, of second order in dt otherwise. In steps much longer than tau_i, where h_i is small,
+    its error is :math:`g_i \tau_i \ddot S_0\, dt/2`. The tangent is symmetric.
     A point remembers h_i, S_0 and
     2 N + 1 numbers for the energies. Steps with dt = 0, of a `Parameter` alone, are elastic.
 

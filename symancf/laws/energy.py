@@ -34,6 +34,9 @@ Volumetric = Literal["full", "reduced", "split"]
 #: A part of an energy: its name, its density, the rule at whose points it is.
 Share = tuple[str, sp.Expr, Rule]
 
+#: The share of the volumetric part that is at all points, where it is split.
+K0_OVER_K = real("k0_over_k")
+
 
 def energy_laws(
     element: Element,
@@ -106,10 +109,11 @@ def energy_laws(
         _require_full(volumetric)
         kinds = {**kinds, **dict.fromkeys((*FRAME, *pressure.names), "cell")}
         volumetric = "full"
-    shares, geometry = _shares(element, called, volumetric, quadrature)
+    shares = _shares(element, called, volumetric, quadrature)
     groups = _by_points(shares)
     if called.kinematics.local or called.history or called.local:
         _require_suited(element, called, groups)
+    geometry = _split_factors(called, shares)
     volume = (
         NONE if geometry or called.history else _volume(element, energy, called, pressure, values)
     )
@@ -235,7 +239,7 @@ def unsuited(
     called = evaluate_energy(element, energy)
     if not called.kinematics.local:
         return ""
-    shares, _ = _shares(element, called, volumetric, quadrature)
+    shares = _shares(element, called, volumetric, quadrature)
     return _unsuited(element, called, _by_points(shares))[0]
 
 
@@ -274,13 +278,12 @@ def _shares(
     called: EnergyCall,
     volumetric: Volumetric | None,
     quadrature: str | Rule | Mapping[str, str | Rule] | None,
-) -> tuple[list[Share], Lets]:
-    """Return all parts with their rules, two of a split one, and what defines its factors."""
+) -> list[Share]:
+    """Return all parts with their rules, two of a split one."""
     mode = _integration(element, called, volumetric)
     rules = _rules(element, called, quadrature)
     full = "full" if quadrature is None or isinstance(quadrature, Mapping) else quadrature
     shares: list[Share] = []
-    geometry: Lets = ()
     for part, w in called.parts.items():
         if part in rules and not (volumetric == "split" and part == PART):
             shares.append((part, w, rules[part]))
@@ -290,12 +293,17 @@ def _shares(
         elif mode == "reduced":
             shares.append((part, w, rule_of(element, "reduced")))
         else:
-            k0_over_k = real("k0_over_k")
-            geometry = ((k0_over_k, split_factor(called.kinematics, called.parts)),)
-            shares.append((part, k0_over_k * w, rule_of(element, full)))
+            shares.append((part, K0_OVER_K * w, rule_of(element, full)))
             few = rules.get(part) or rule_of(element, "reduced")
-            shares.append((f"{part}_reduced", (1 - k0_over_k) * w, few))
-    return shares, geometry
+            shares.append((f"{part}_reduced", (1 - K0_OVER_K) * w, few))
+    return shares
+
+
+def _split_factors(called: EnergyCall, shares: Sequence[Share]) -> Lets:
+    """Return what defines the factors of a part that is split."""
+    if not any(w.has(K0_OVER_K) for _, w, _ in shares):
+        return ()
+    return ((K0_OVER_K, split_factor(called.kinematics, called.parts)),)
 
 
 def _integration(element: Element, called: EnergyCall, volumetric: Volumetric | None) -> Volumetric:

@@ -44,6 +44,8 @@ _MODULES = (
     "inflation",
     "incompressible",
     "stretches",
+    "relaxation",
+    "softening",
     "enhanced",
     "limit_points",
     "bifurcations",

@@ -179,6 +179,9 @@ LAWS: dict[str, Callable[[], sa.Body]] = {
     "mooney_rivlin": lambda: block(energies.mooney_rivlin(), C10=2.0, C01=0.2, **RUBBER),
     "neo_hooke": lambda: block(energies.neo_hooke(), mu=4.0, lam=6.0, rho=1.0),
     "ogden": lambda: block(energies.ogden(terms=1), mu1=4.0, alpha1=2.0, **RUBBER),
+    "ogden_roxburgh": lambda: block(
+        energies.ogden_roxburgh(energies.neo_hooke(), r=1.5, m=0.1), mu=4.0, lam=6.0, rho=1.0
+    ),
     "orthotropic": lambda: block(energies.orthotropic(), **FIBRES),
     "prony": lambda: block(
         energies.prony(energies.neo_hooke(), g=(0.3,), tau=(0.5,)), mu=4.0, lam=6.0, rho=1.0

@@ -923,6 +923,11 @@ def examples() -> dict[str, Example]:
             {"law": sa.energies.yeoh(), "g": (0.2, 0.1), "tau": (1.0, 5.0)},
             None,
         ),
+        "energies.ogden_roxburgh": (
+            sa.energies.ogden_roxburgh,
+            {"law": sa.energies.yeoh(), "r": 1.5, "m": 0.05, "beta": 0.1},
+            None,
+        ),
         "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke()}, None),
         "energies.between": (sa.energies.between, {"low": 0.0, "high": 1.0, "why": ""}, None),
         "energies.positive": (sa.energies.positive, {"why": ""}, None),

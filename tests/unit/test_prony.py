@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import scipy.integrate as si
+from mpi4py import MPI
 
 import symancf as sa
 from symancf import energies
@@ -215,6 +217,69 @@ def test_the_audit_of_a_swing_has_order_two() -> None:
     assert lost > 0.005
     assert 3.4 < drifts[0] / drifts[1] < 4.6
     assert abs(drifts[1]) < 0.01 * lost
+
+
+class Beam:
+    """A clamped beam that a force bends until t = 1 and then holds."""
+
+    def __init__(
+        self, comm: MPI.Comm, turn: Any = None, length: float = 1.0, second: float = 1.0
+    ) -> None:
+        """`length`, `second`: of a unit, in those of this model; forces keep theirs."""
+        Q = np.eye(3) if turn is None else turn
+        size = length * np.array([1.0, 0.3, 0.3])
+        mesh = sa.Mesh.box(tuple(size), (6, 2, 2), warp=lambda X: X @ Q.T, comm=comm)
+        given = {name: value / length**2 for name, value in YEOH.items()}
+        given |= {n: x * (second if n.startswith("tau") else 1.0) for n, x in SERIES.items()}
+        self.body = body = sa.Body(mesh["body"], sa.elements.hex8_plain, SOFT, name="beam", **given)
+
+        def pull(t: float) -> Any:
+            return min(t / second, 1.0) * Q @ np.array([1e-3, 2e-3, -1e-3])
+
+        self.tip = body.at(Q @ size)
+        self.system = sa.System(body, terms=[sa.fix(body["x0"]), sa.force(self.tip, pull)])
+        self.problem = sa.StaticProblem(self.system, options=TIGHT)
+        self.second, self.turn, self.length = second, Q, length
+
+    def run(self, to: float) -> None:
+        self.problem.solve(to=to * self.second, step=0.25 * self.second)
+
+    def results(self) -> Any:
+        """Return displacement and energy dissipated, in the units and the frame of the first."""
+        u = self.system.displacement(self.tip)[0] @ self.turn / self.length
+        lost = self.system.remembered(self.body)["dissipated"].sum() / self.length
+        return np.array([*u, 100.0 * lost])
+
+
+@pytest.mark.collective
+def test_ranks_and_restarts_between_them_change_nothing(shared_tmp_path: Path) -> None:
+    """All ranks beside one; saved in the middle by one and read by all, and the other way round."""
+    one, every = Beam(MPI.COMM_SELF), Beam(MPI.COMM_WORLD)
+    for beam in (one, every):
+        beam.run(1.5)
+    if MPI.COMM_WORLD.rank == 0:
+        one.problem.save(shared_tmp_path / "one.h5")
+    every.problem.save(shared_tmp_path / "every.h5")
+    MPI.COMM_WORLD.barrier()
+    again = [Beam(MPI.COMM_SELF), Beam(MPI.COMM_WORLD)]
+    for beam, name in zip(again, ("every", "one"), strict=True):
+        beam.problem.restore(shared_tmp_path / f"{name}.h5")
+    for beam in (one, every, *again):
+        beam.run(3.0)
+    exact = one.results()
+    assert np.abs(exact).min() > 1e-4
+    for beam in (every, *again):
+        np.testing.assert_allclose(beam.results(), exact, atol=1e-10 * np.abs(exact).max())
+
+
+def test_units_and_frames_change_nothing() -> None:
+    """In millimetres and milliseconds, and turned."""
+    exact, Q = Beam(MPI.COMM_SELF), rotation([1.0, -2.0, 0.7], 1.1)
+    others = [Beam(MPI.COMM_SELF, length=1e3, second=1e3), Beam(MPI.COMM_SELF, Q)]
+    for beam in (exact, *others):
+        beam.run(2.0)
+    for beam in others:
+        np.testing.assert_allclose(beam.results(), exact.results(), rtol=1e-8)
 
 
 def test_what_does_not_relax_is_refused() -> None:
