@@ -101,6 +101,7 @@ class DiscreteSystem(Configuration):
         self._holding = protocol.having(self._members, protocol.Holds)
         self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.reviews = bool(self._reviewing)
+        self.weighing = protocol.having(self._members, protocol.Weighs)
         self.motion: protocol.InMotion | None = None
         self._first_rate: Array | None = None  # the rates that bodies were given
         self._mass_changes = self._mass_placed = False

@@ -275,6 +275,22 @@ class Reviews(Protocol):
 
 
 @runtime_checkable
+class Weighs(Protocol):
+    """Weighs what may be of its conditions by how stiff the system is without them."""
+
+    def loosened(self) -> list[str]:
+        """Return the names of forms without which it is."""
+
+    def weigh(
+        self, configuration: Configuration, respond: Callable[[Array], Array | None], /
+    ) -> None:
+        """Take weights, which belong to the state (collective).
+
+        `respond` returns the change of the state (local) under forces (local), None: unknown.
+        """
+
+
+@runtime_checkable
 class ReviewsByMemory(Reviews, Protocol):
     """Knows of what its entities remember when a review lets a solution stand."""
 

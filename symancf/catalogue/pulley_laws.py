@@ -82,7 +82,7 @@ def between(
 def rubs(
     r_a: V, r_b: V, e1_b: V, e2_b: V, r_c: V, s_b: S, T_a: S, T_b: S, ds_b: S, *,
     s0: S, y0: S, EA: S, mu: S, pin: S, taut: S, unit: S, la: S, lb: S,
-    first: S, to: S, off: S, counted_a: S, counted_b: S,
+    first: S, grip: S, to: S, off: S, counted_a: S, counted_b: S,
 ) -> Remembered:  # fmt: skip
     """Return what a pulley adds to the balance on s_b, as `tendon_laws.eyelet`.
 
@@ -95,4 +95,4 @@ def rubs(
     square = (b - a) ** 2 + 2 * a * b * (1 - sp.cos(wrap))
     most = (sp.exp(mu * wrap) - 1) * sp.Max(sp.Min(a, b), 0)
     most += pin * sp.sqrt(square + laws.ROUND * unit**2)
-    return laws.stick_or_slip(a, b, most, s_b, ds_b, s0, y0 + first, EA, unit, la + lb, first)
+    return laws.stick_or_slip(a, b, most, s_b, ds_b, s0, y0 + first, EA, unit, la + lb, first, grip)

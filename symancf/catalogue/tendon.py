@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 TOLERANCE = 1e-9  # of strain: below it a segment is neither taut nor slack
+#: of the stiffness against slips in all eyelets alike: weighs a slip there against forces
+WEIGHT = 2.0
 SHORT = 0.02  # of the length in the reference: a segment whose end this is
-TAUT, UNIT, L0 = "taut", "unit", "l0"
+TAUT, UNIT, L0, GRIP = "taut", "unit", "l0", "grip"
 # tensions of cords over their unit, the scale of multipliers
 TENSION = Block("tensions", 1, "algebraic")
 STIFF = 1e300  # EA of what does not stretch, where it divides
@@ -67,6 +69,8 @@ class _PartBinding(PlaceBinding):
         """Return the parameters; what differs from place to place is in `cell_values`."""
         values = super().uniform_values(configuration) | {UNIT: configuration.scale}
         values |= {TAUT: OfStep(self.of.taut)}
+        if isinstance(self.term, _Rubbing):
+            values |= {GRIP: OfStep(self.of.gripped)}
         values |= self.of.around(self.term)
         return {name: x for name, x in values.items() if name not in (*self.term.lengths, "first")}
 
@@ -322,7 +326,7 @@ class Tendon(OneProcess, Displayable):
         for js in self._runs(np.array(eyelets, dtype=np.int64), 3):
             ends3 = self._eyelets(js), self._eyelets(js + 1), self._eyelets(js + 2)
             mu = self.mu if isinstance(self.mu, Parameter) else self.mu[js + 1]
-            own: dict[str, Any] = dict.fromkeys(("la", "lb", "first", TAUT, UNIT), 1.0)
+            own: dict[str, Any] = dict.fromkeys(("la", "lb", "first", GRIP, TAUT, UNIT), 1.0)
             name = f"{self.name} (eyelets from {js[0] + 1})"
             rubs = _Rubbing(laws.eyelet, *ends3, name=name, EA=EA, mu=mu, **own)
             rubs.first = js
@@ -350,7 +354,7 @@ class Tendon(OneProcess, Displayable):
             return []
         mu: Any = self.mu if isinstance(self.mu, Parameter) else float(self.mu[j])
         given: dict[str, Any] = {"mu": 0.0 if one.turns_on_pin else mu, "pin": one.pin, "EA": EA}
-        names = "la", "lb", "first", TAUT, UNIT, "to", "off", "counted_a", "counted_b"
+        names = "la", "lb", "first", GRIP, TAUT, UNIT, "to", "off", "counted_a", "counted_b"
         given |= dict.fromkeys(names, 1.0)
         ends = (self._eyelets(np.array([k])) for k in (j - 1, j, j + 1))
         rubs = _Rubbing(pulley_laws.rubs, *ends, name=f"{self.name} (pulley at {j})", **given)
@@ -525,6 +529,7 @@ class TendonBinding:
             own.of = self
         self.parts: list[PlaceBinding] = [*self.segments, *self.rubbing, *drives]
         self.variable = StateVariable(self.name, np.ones(1))
+        self.grip = StateVariable(f"{self.name}:grip", np.zeros(1))
         self.circles = Circles(term._pulleys, term.size)
         self.counted = StateVariable(f"{self.name}:turns", np.zeros((term.size - 1, 2)))
         # angles by which planar bodies had turned there
@@ -659,7 +664,34 @@ class TendonBinding:
     def state_variables(self, configuration: Configuration) -> list[StateVariable]:
         """Return whether it is taut, and angles, which belong to the accepted state."""
         ways = [self.counted, self.spun] if self.term._pulleys else []
-        return [self.variable, *ways]
+        gripping = [self.grip] if self.rubbing else []
+        return [self.variable, *gripping, *ways]
+
+    # ---- friction -------------------------------------------------------------------------------
+    def gripped(self, time: float) -> float:
+        """Return what weighs slips against forces in eyelets, 0: it is not known."""
+        return float(self.grip.value[0])
+
+    def loosened(self) -> list[str]:
+        """Return the names of the forms of its friction."""
+        return [part.name for part in self.rubbing]
+
+    def weigh(self, configuration: Configuration, respond: Callable[[Array], Array | None]) -> None:
+        """Take how stiff the system is against slips in all eyelets alike (collective)."""
+        term = self.term
+        if term._passed is None or not self.taut(0.0):
+            return
+        at, _ = term._passed.local(configuration)
+        alike = np.zeros_like(configuration.state)
+        alike[at] = 1.0
+        change = respond(alike)
+        if change is None:
+            return
+        here = at[at < configuration.numbering.owned]
+        slips = np.array([np.abs(change[here]).sum(), float(len(here))])
+        total, count = configuration.sum(slips)
+        k = WEIGHT * count / total if total > 0.0 else 0.0
+        self.grip.value = np.array([k if math.isfinite(k) else 0.0])
 
     def review(self, configuration: Configuration) -> Verdict:
         """Judge a solution: is a taut tendon pressed, or a slack one too short? (collective)."""

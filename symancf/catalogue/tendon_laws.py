@@ -73,6 +73,7 @@ def eyelet(
     la: S,
     lb: S,
     first: S,
+    grip: S,
 ) -> Remembered:
     """Return what an eyelet adds to the balance of material forces Y_b - Y_a = 0 on s_b.
 
@@ -81,19 +82,21 @@ def eyelet(
     weight = (taut + (1 - taut) * SLACK) * unit
     a, b = weight * T_a, weight * T_b
     most = (sp.exp(mu * angle(r_a, r_b, r_c)) - 1) * sp.Max(sp.Min(a, b), 0)
-    return stick_or_slip(a, b, most, s_b, ds_b, s0, y0 + first, EA, unit, la + lb, first)
+    return stick_or_slip(a, b, most, s_b, ds_b, s0, y0 + first, EA, unit, la + lb, first, grip)
 
 
 def stick_or_slip(
-    a: E, b: E, most: E, s_b: S, ds_b: S, s0: S, y0: E, EA: S, unit: S, length: E, first: S
+    a: E, b: E, most: E, s_b: S, ds_b: S, s0: S, y0: E, EA: S, unit: S, length: E, first: S, grip: S
 ) -> Remembered:
     """Return f - clip(f - k (s - s0), -most, most) for tensions a and b, f = b - a.
 
-    `first`: what drives the material in the reference, the y0 of the first step.
+    `first`: what drives the material in the reference, the y0 of the first step. `grip`: k, 0: it
+    is not known.
     """
     f, drive = b - a, (b - a) * (1 + (a + b) / (2 * EA))
-    grip = frozen(GRIP * sp.Max(a, b, 0) + LEAST * unit) / length
-    trial = f - grip * (s_b - s0)
+    rough = (GRIP * sp.Max(a, b, 0) + LEAST * unit) / length
+    k = frozen(sp.Piecewise((grip, grip > 0), (rough, True)))
+    trial = f - k * (s_b - s0)
     force = drive - f + sp.Max(sp.Min(trial, most), -most)
     rubbed = -(drive + y0) / 2 * (s_b - s0)
     return remember({ds_b: force}, s0=s_b, y0=drive - first, stored=0, dissipated=rubbed)

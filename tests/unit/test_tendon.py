@@ -476,3 +476,35 @@ def test_is_reviewed_in_c_while_it_is_taut(speed, slack):
     assert each >= 60
     if MPI.COMM_WORLD.size == 1:  # steps at the ends of a call are made by themselves
         assert (asked < 5) == (not slack)
+
+
+def pulled_straight(mu, cells=10):
+    """Return a thin straight rod that hangs a little and is pulled by a tendon, and the tendon."""
+    mesh = sa.Mesh.box((0.2,), (cells,), cell="line3")
+    given = sa.Section.circle(0.7e-3).rod(E=60e9, nu=0.3, rho=6450.0)
+    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **given)
+    X = np.linspace((0.0, 0.0, 0.0), (0.2, 0.0, 0.0), cells + 1)
+    pull = sa.winch(force=lambda t: 4.0 * np.sin(60.0 * t) ** 2)
+    cord = sa.Tendon([sa.eyelet(rod.at(X), offset=(0.0, 0.01))], EA=2e3, mu=mu, start=pull)
+    weight = sa.gravity((0.0, 0.0, -9.81))
+    return sa.System(rod, terms=[sa.fix(rod["x0"]), cord, weight]), cord
+
+
+@pytest.mark.parametrize("mu", [0.02, 0.3])
+def test_hardly_turns_and_needs_no_shorter_steps(mu):
+    """Eyelets that stick and slip in turn cost next to nothing, and rub as ropes do."""
+    system, cord = pulled_straight(mu)
+    problem, worst = sa.DynamicProblem(system), []
+
+    def look(step):
+        if step.time == 0.0:  # without tension
+            return
+        T, cone = cord.tensions(system), np.exp(mu * cord.angles(system)[1:-1])
+        worst.append(np.max(np.maximum(T[1:] / T[:-1], T[:-1] / T[1:]) / cone) - 1.0)
+
+    problem.monitor(look)
+    problem.solve(to=0.1, step=1e-3)
+    assert problem.steps <= 110
+    assert problem.history.iterations <= 600
+    assert max(worst) < 1e-9
+    assert cord.dissipated(system) > 0.0

@@ -225,6 +225,31 @@ class Newton(VectorEquations):
             raise self._explained(ConvergenceError(text, reason="DIVERGED_LINEAR_SOLVE"), names)
         self._determined = True
 
+    def weigh(self) -> None:
+        """Let terms see how stiff the system is without some of their conditions (collective)."""
+        system, ksp = self.system, self.snes.getKSP()
+        loosened = {name for term in system.weighing for name in term.loosened()}
+        chosen = np.array([form.name not in loosened for form in system.assembler.forms])
+        if not loosened or not self.numbering.size:
+            return
+        with system.assembler.only(chosen):
+            self.renew(ksp)
+        ksp.setOperators(self.J, self.J)
+        for term in system.weighing:
+            term.weigh(system, self._response)
+        self.tangent.stale = True
+        with together(self.comm):
+            system.update(system.time)
+
+    def _response(self, forces: Array) -> Array | None:
+        """Return the change of the state (local) under forces (local), with the KSP's tangent."""
+        rows = self.leftover.correction(self.numbering.to_rows(forces))
+        if rows is None:
+            return None
+        change = np.zeros_like(forces)
+        self.numbering.from_rows(rows, change)
+        return change
+
     def test(self, iteration: int) -> int:
         """Return PETSc's reason to stop, or 0 (collective)."""
         reason, atol = self.native.call("test", iteration), self.snes.getTolerances()[1]
