@@ -38,6 +38,7 @@ DEMOS = {  # what pages show of it
     "manipulator": ("manipulator.png",),
     "trunk": ("trunk.png",),
     "continuum_robot": ("continuum_robot.png", "continuum_robot_shapes.png"),
+    "fibre_actuator": ("fibre_actuator_shapes.png",),
     "mckibben": ("mckibben_shapes.png",),
     "trunk_head": ("trunk_head.png",),
     "pneumatic_gripper": (
@@ -56,7 +57,7 @@ PAGES = {  # picture -> page
     "tendon_arm": "how-to/tendon-driven-arm",
     "magnetic_beam": "how-to/magnetic-beam",
     "viscoelastic_finger": "how-to/viscoelastic-finger",
-    "fibre_actuator": "how-to/fibre-reinforced-actuator",
+    "wound_actuator": "how-to/fibre-reinforced-actuator",
     "cad_finger": "how-to/cad-finger",
     "control_loop": "how-to/control-loop",
     "soft_arm_control": "how-to/soft-arm-loop",

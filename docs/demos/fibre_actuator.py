@@ -2,7 +2,7 @@
 """Fibre-reinforced actuator: a half-round tube of Ecoflex, wound with threads, bends under 30 kPa.
 
 Two helices keep the tube from getting wider, threads in its floor keep one side from getting
-longer. Without helices the tube gets wider, and bends less.
+longer. Two meshes end at 178 and 185 degrees. Without helices it gets wider, and bends less.
 
 Takes 3 min on one core.
 """
@@ -25,6 +25,7 @@ SHORT = "-short" in sys.argv
 INNER, WALL, LENGTH, CAP = 6.0, 3.0, 60.0, 5.0  # mm: bore, wall, length with the stiff end
 PITCH, THREAD, FLOOR = 5.0, 100.0, 1000.0  # mm; N, stiffness of a thread, of one in the floor
 FULL = 30.0  # kPa
+DRAWN = (5.0,) if SHORT else (10.0, 20.0, 30.0)  # kPa
 COARSE, FINE = (1, 4, 8 if SHORT else 12), (1, 6, 12)  # of 20 nodes: wall, quarter around, along
 MESHES = {"coarse": COARSE} if SHORT else {"coarse": COARSE, "fine": FINE}
 
@@ -69,6 +70,18 @@ def wound(hand):
     return lambda s: half_round(helix(s))
 
 
+def bore(tube):
+    """Return points just outside the bore, and cells of four of them, to draw it."""
+    turn, z = np.linspace(-np.pi, np.pi, 33), np.linspace(0.0, LENGTH, 25)
+    rows = np.arange(turn.size * z.size).reshape(turn.size, z.size)
+    turn, z = (x.ravel() for x in np.meshgrid(turn, z, indexing="ij"))
+    at = INNER + 0.1 * WALL
+    points = half_round(np.stack([at * np.sin(turn), at * np.cos(turn), z], axis=1))
+    one, two = rows[:-1], rows[1:]
+    cells = np.stack([one[:, :-1], two[:, :-1], two[:, 1:], one[:, 1:]], axis=2).reshape(-1, 4)
+    return tube.at(points), {"quad": cells}
+
+
 def actuator(cells, helices=True):
     """Return the system, its tube and the threads."""
     given = {"cell": "hexahedron20", "warp": half_round}
@@ -98,7 +111,7 @@ def inflate(cells, pressures, helices=True):
     problem = sa.StaticProblem(system, prefix="inflate_")
     floor = tube.at([(0.0, -WALL / 2, LENGTH * part) for part in (0.93, 0.99)])
     sides = tube.at([(sign * (INNER + 0.7 * WALL), 0.0, LENGTH / 2) for sign in (-1, 1)])
-    rows, shapes = [], {}
+    rows, shapes, (wall, quads) = [], {}, bore(tube)
     for kilo in pressures:
         problem.solve(to=kilo, step=5.0)
         r = system.position(floor)
@@ -106,8 +119,22 @@ def inflate(cells, pressures, helices=True):
         bend = np.degrees(np.arctan2(-end[1], end[2]) % (2 * np.pi))
         width = np.subtract(*system.position(sides)[::-1])[0]
         rows.append((kilo, bend, width))
-        shapes[f"{kilo:.0f} kPa"] = [sa.sample(system, thread) for thread in threads]
+        if kilo in DRAWN:
+            inside = sa.output.Samples(system.position(wall), quads, {}, {})
+            shown = [sa.sample(system, thread) for thread in threads]
+            shapes[f"{kilo:.0f} kPa"] = [inside, *shown]
     return np.array(rows), {thread.name: thread.tensions(system) for thread in threads}, shapes
+
+
+# %% [markdown]
+# ## What it finds
+# Both meshes reach 30 kPa; they bend by 17, 40, 69, 103, 140 and 178 degrees in steps of 5 kPa, the
+# finer one by up to 6 degrees more. Between the turns the floor bulges, by which it waves, and the
+# threads there carry -2.4 to 3.4 N: they stretch by 0.3 %.
+#
+# The floor is nearly inextensible. `sa.length(tube.along(line), per="cell")` in the place of each
+# stiff thread keeps the length within each cell exactly, and leaves waves within a cell free: the
+# coarse mesh then bends by 189 degrees, and takes 1.3 times as long.
 
 
 # %%
@@ -136,12 +163,13 @@ def main():
         shapes,
         "results/fibre_actuator_shapes.png",
         field="tension",
-        label="tension",
+        label="tension of the threads",
         unit="N",
+        limits=(-1.0, 3.0),
         eye=(-1.0, 0.3, 0.2),
         up=(0.0, 1.0, 0.0),
         undeformed=False,
-        width=4.2,
+        width=4.8,
     )
     sa.root_print("Pictures: results/fibre_actuator.png, results/fibre_actuator_shapes.png")
     return found, largest
@@ -154,8 +182,10 @@ if __name__ == "__main__":
     found, largest = main()
     coarse, bare = found["coarse"], found["no helices"]
     assert bare[0, 2] > 1.03 * coarse[0, 2]  # wider without helices
-    assert max(largest.values()) < 0.05
+    assert max(largest.values()) < 0.02
+    assert 16.0 < coarse[0, 1] < 18.0  # degrees at 5 kPa
+    assert bare[0, 1] < 0.8 * coarse[0, 1]
     if not SHORT:
         fine = found["fine"]
-        assert 120.0 < fine[-1, 1] < 200.0
-        assert abs(fine[:, 1] - coarse[:, 1]).max() < 8.0  # degrees
+        assert abs(fine[-1, 1] - 184.5) < 2.0  # degrees at 30 kPa
+        assert abs(fine[:, 1] - coarse[:, 1]).max() < 7.0
