@@ -31,7 +31,7 @@ def run(page: Path, folder: Path) -> None:
 
     Raises
     ------
-    AssertionError : it fails, prints something else or leaves no picture.
+    AssertionError : it fails, warns, prints something else or leaves no picture.
     """
     text, code = page.read_text(encoding="utf-8"), script(page)
     (printed,) = re.findall(r"```text\n(.*?)```", text, re.S)
@@ -47,6 +47,7 @@ def run(page: Path, folder: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, f"{page.name}: {done.stderr}"
+    assert "Warning" not in done.stderr, f"{page.name}: {done.stderr}"
     out = done.stdout
     assert NUMBER.sub("#", out) == NUMBER.sub("#", printed), f"{page.name} prints\n{out}"
     for value, shown in zip(NUMBER.findall(out), NUMBER.findall(printed), strict=True):
