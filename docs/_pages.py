@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -58,14 +59,21 @@ def run(page: Path, folder: Path) -> None:
         assert f"../images/{drawn}" in text, drawn
 
 
+def cpu() -> float:
+    """Return the CPU time of the scripts that have ended [s]."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def main(names: list[str]) -> None:
     """Run all pages, or those that are named."""
     for page in PAGES:
         if not names or page.stem in names:
-            begun = time.monotonic()
+            begun, used = time.monotonic(), cpu()
             with tempfile.TemporaryDirectory() as folder:
                 run(page, Path(folder))
-            print(f"how-to {page.stem}: {time.monotonic() - begun:.0f} s", flush=True)
+            took, used = time.monotonic() - begun, cpu() - used
+            print(f"how-to {page.stem}: {took:.0f} s, CPU {used:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -122,7 +122,15 @@ def _returned(
         rest = range(start + 2, len(lines))
         end = next((k for k in rest if re.fullmatch("-{3,}", lines[k])), len(lines) + 1) - 1
         if not re.match(r"[^:]* : ", lines[start + 2]):
-            lines[start:end] = [".. rubric:: Returns", "", *lines[start + 2 : end], ""]
+            text = lines[start + 2 : end]
+            lines[start:end] = [
+                "",
+                "",
+                ".. rubric:: Returns",
+                "",
+                *text,
+                "",
+            ]  # blank lines end fields
         return
 
 
