@@ -67,11 +67,11 @@ docs: .venv/.ready-docs
 pictures: .venv/.ready-docs
 	@$(BIN)/python docs/_redraw.py $(ARGS)
 
-## make doctor    what is installed, what is slow, how to mend it
+## make doctor    what is installed, what is slow, how to fix it
 doctor: .venv/.ready-demo
 	@$(BIN)/python -m symancf doctor
 
-## make format    format the sources and mend what lint can mend
+## make format    format the sources and fix what lint can fix
 format: .venv/.ready-dev
 	@$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from symancf.command.demos import duration, summary
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+#: what ends or formats the text beside a picture
+UNQUOTED = r"[\[\]`*]"
 
 
 class Gallery(SphinxDirective):
@@ -36,7 +40,7 @@ class Gallery(SphinxDirective):
             title, _colon, rest = said[0].partition(": ")
             card = nodes.container(classes=["card"])
             link = f"[{title}]({page})"
-            shown = f"[![{title}]({picture})]({page})"
+            shown = f"[![{re.sub(UNQUOTED, '', said[0])}]({picture})]({page})"
             words = f"**{link}**{f' ({takes})' if takes else ''}: {rest}"
             self.state.nested_parse([shown, "", words], self.content_offset, card)
             grid += card

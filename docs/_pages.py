@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ def run(page: Path, folder: Path) -> None:
 
     Raises
     ------
-    AssertionError : it fails, prints something else or leaves no picture.
+    AssertionError : it fails, warns, prints something else or leaves no picture.
     """
     text, code = page.read_text(encoding="utf-8"), script(page)
     (printed,) = re.findall(r"```text\n(.*?)```", text, re.S)
@@ -47,6 +48,7 @@ def run(page: Path, folder: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, f"{page.name}: {done.stderr}"
+    assert "Warning" not in done.stderr, f"{page.name}: {done.stderr}"
     out = done.stdout
     assert NUMBER.sub("#", out) == NUMBER.sub("#", printed), f"{page.name} prints\n{out}"
     for value, shown in zip(NUMBER.findall(out), NUMBER.findall(printed), strict=True):
@@ -57,14 +59,21 @@ def run(page: Path, folder: Path) -> None:
         assert f"../images/{drawn}" in text, drawn
 
 
+def cpu() -> float:
+    """Return the CPU time of the scripts that have ended [s]."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def main(names: list[str]) -> None:
     """Run all pages, or those that are named."""
     for page in PAGES:
         if not names or page.stem in names:
-            begun = time.monotonic()
+            begun, used = time.monotonic(), cpu()
             with tempfile.TemporaryDirectory() as folder:
                 run(page, Path(folder))
-            print(f"how-to {page.stem}: {time.monotonic() - begun:.0f} s", flush=True)
+            took, used = time.monotonic() - begun, cpu() - used
+            print(f"how-to {page.stem}: {took:.0f} s, CPU {used:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -112,6 +112,28 @@ def _described_items(
     lines[:] = out
 
 
+def _returned(
+    app: object, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Let a text under Returns be one, where napoleon would look for a type before a colon."""
+    for start in range(len(lines) - 2):
+        if lines[start] != "Returns" or not re.fullmatch("-{3,}", lines[start + 1]):
+            continue
+        rest = range(start + 2, len(lines))
+        end = next((k for k in rest if re.fullmatch("-{3,}", lines[k])), len(lines) + 1) - 1
+        if not re.match(r"[^:]* : ", lines[start + 2]):
+            text = lines[start + 2 : end]
+            lines[start:end] = [
+                "",
+                "",
+                ".. rubric:: Returns",
+                "",
+                *text,
+                "",
+            ]  # blank lines end fields
+        return
+
+
 def _of_the_assembly(
     app: object, what: str, name: str, obj: object, skip: bool, options: object
 ) -> bool | None:
@@ -144,6 +166,7 @@ def setup(app: Any) -> None:
     """Attach what is above to Sphinx, before napoleon."""
     app.connect("autodoc-process-docstring", _plain_bars, priority=400)
     app.connect("autodoc-process-docstring", _described_items, priority=400)
+    app.connect("autodoc-process-docstring", _returned, priority=450)
     app.connect("autodoc-skip-member", _of_the_assembly)
     app.connect("build-finished", _asks_nobody)
     app.connect("build-finished", _of_this_package)

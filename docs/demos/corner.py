@@ -12,7 +12,7 @@ Takes 10 s on one core.
 # # Corner
 #
 # **What you learn**: kinks of fully parameterised plates, energies of nodes as plain functions,
-# and why the overlap of two walls is a modelling error that refinement does not mend. Run it with
+# and why the overlap of two walls is a modelling error that refinement does not remove. Run it with
 # `mpirun -n 2 python docs/demos/corner.py`; `-short` takes fewer meshes.
 
 # %%

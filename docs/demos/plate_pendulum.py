@@ -202,7 +202,7 @@ def main(until=0.6, until_curved=0.7):
 
 
 # %% [markdown]
-# A mesh of other size has other numbers: the corner of a membrane that is held at a point does not
+# A mesh of other size has other numbers: the corner of a membrane that is fixed at a point does not
 # converge. Until the plate folds, at about 0.35 s, they are close to those of 8 x 8.
 
 

@@ -126,7 +126,7 @@ def fall(mesh, frames=0):
 
 # %% [markdown]
 # ## Moments
-# A tube that is bent becomes oval and gives way at Brazier's moment,
+# A tube that is bent becomes oval and collapses at Brazier's moment,
 # $M = \frac{2\sqrt2}{9}\,\pi E R h^2/\sqrt{1-\nu^2}$: 62 N m at the head, 27 N m where the paper
 # feeds (1.125 m), 16 N m at the tip. The paper's moments are missing; 30 t N m is assumed.
 

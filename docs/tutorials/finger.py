@@ -113,7 +113,7 @@ picture
 # %% [markdown]
 # ## How well is it resolved?
 # Contact acts at points within the facets. The stiffness lets these enter the wall by what
-# `touch.report(system)` tells, in parts of a cell; the sharp edge of the tip, beyond the outermost
+# `touch.report(system)` prints, in parts of a cell; the sharp edge of the tip, beyond the outermost
 # of them, is further in, here by 0.3 mm. The mesh is the larger question. Here are a coarser and a
 # finer one:
 

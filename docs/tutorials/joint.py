@@ -31,7 +31,7 @@ R, H, SPEED, MASS = 0.10, 0.01, 4.0, 0.5  # m, m, rad/s, kg
 # %% [markdown]
 # ## A cam and a slider
 # The disc turns at a given rate; the slider moves along x with its pin in the groove. `sa.joints`
-# has the hinge, the guide and the motor. Each joint tells its forces.
+# has the hinge, the guide and the motor. Each joint returns its forces.
 
 # %%
 disc = sa.RigidBody.cylinder(0.12, 0.01, rho=2700.0, name="disc", spin=(0, 0, SPEED))

@@ -86,7 +86,7 @@ sa.root_print(mesh.quality())
 # ## Boundaries
 # Places that act are chosen in the script. `near` takes the face about a place, up to its sharper
 # edges: an easy way to name what one would click on; a fillet goes over into its plates, and needs
-# a second condition. A function tells of each place whether it belongs.
+# a second condition. A function says of each place whether it belongs.
 
 
 # %% The bracket with its two holes, its end and its fillet marked
@@ -144,8 +144,8 @@ picture
 # ## Is the mesh fine enough?
 # Three meshes. The deflection and the stress in the fillet settle; from the second mesh to the
 # third they still change by some per cent. The largest stress of the whole part does not: it is at
-# the rims of the clamped holes, where the stress of linear elasticity is infinite, and tells of the
-# mesh only. Bolts with washers, modelled, would cure that.
+# the rims of the clamped holes, where the stress of linear elasticity is infinite, and depends on
+# the mesh only. Bolts with washers, modelled, would cure that.
 #
 # `sa.sample` has the stress up to the surface, which is what a part fails by, and what is quoted
 # here. `sa.maximum` keeps to the points of the energy's rule within the cells: some per cent less

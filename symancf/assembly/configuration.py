@@ -181,6 +181,8 @@ class Layout:
             what = f"body {own_name!r}" if isinstance(own_name, str) else repr(body)
             names = [repr(own.name) for own in self.bodies]
             listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if names[10:] else "")
+            if own_name in [own.name for own in self.bodies]:
+                what = f"another body of the name {own_name!r}"  # made twice, as by a notebook
             raise ParameterError(
                 f"{who} is on {what}, which is not in this system; it has {listed}",
                 asked="body",

@@ -103,8 +103,8 @@ class Body(OneProcess, Displayable):
         `Element.pressures` says which an element has; see `symancf.laws.mixed`.
     join : ``"all"`` shares slopes with other bodies of the same kind at common nodes,
         ``"position"`` only positions. Default: ``"all"`` for full-gradient elements.
-    direction : surface normals (plates) or tangents (cables) of the reference, of rods the first
-        axes of the sections: a function of X (n, 3) -> (n, 3), or three numbers, the same
+    direction : surface normals (plates) or tangents (cables) of the reference, of rods the axis
+        e2 of the sections: a function of X (n, 3) -> (n, 3), or three numbers, the same
         everywhere; default: averaged from the mesh (see `symancf.places.geometry`).
     smooth_deg : angle [degrees] up to which facets that meet are parts of one smooth surface.
     velocity : at the start of dynamics [m/s], (3,), or a function of the place, X (n, 3) -> (n, 3).

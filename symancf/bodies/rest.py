@@ -163,14 +163,14 @@ def _tell(
         warnings.warn(
             f"{which} is stressed at rest: without displacements its forces are {largest[3]:.2g} "
             f"times those of a strain of one, so that {so}. A solid "
-            "in I1 needs - mu*log(J), or J**(-2/3)*I1 - 3. If it is meant, say so: "
+            "in I1 needs - mu*log(J), or J**(-2/3)*I1 - 3. If that is intended, declare it: "
             "@sa.energies.stressed_at_rest above the function",
             stacklevel=2,
         )
     if largest[4] > 1e-6:
         warnings.warn(
             f"{which} is unstable at rest: a small displacement lowers it (stiffness of "
-            f"{-largest[4]:.2g} of the largest). Look at signs and parameters; if it is meant, say "
-            "so: @sa.energies.stressed_at_rest above the function",
+            f"{-largest[4]:.2g} of the largest). Look at signs and parameters; if that is "
+            "intended, declare it: @sa.energies.stressed_at_rest above the function",
             stacklevel=2,
         )

@@ -86,7 +86,7 @@ class RigidClamp(Constraint):
         first two slopes (of cables only x, of solids none; columns for what there is). They are
         the constraints of Ghoneimy et al., Appl. Syst. Innov. 8 (2025) 42, for rings of a thin
         plate; all are invariant under rigid motions. Those of slopes hold where all slopes are
-        held, ``dofs="all"``.
+        fixed, ``dofs="all"``.
         """
         slopes = min(2, len(self.places.body.element.slopes))
         body = self.body

@@ -419,7 +419,7 @@ class Tendon(OneProcess, Displayable):
     def slips(self, system: Configuration) -> Array:
         """Return what has passed each place towards the start (places,) (collective) [m].
 
-        At ends that are held 0, at winches that feed what they paid out or pulled in.
+        At fixed ends 0, at winches that feed the length paid out or pulled in.
         """
         own = system.binding(self)
         s = own.slid(system)
@@ -745,7 +745,7 @@ class TendonBinding:
         return np.asarray(self.X + np.concatenate(moved))
 
     def slid(self, configuration: Configuration) -> Array:
-        """Return the unknowns (places,), 0 at ends that are held (collective)."""
+        """Return the unknowns (places,), 0 at fixed ends (collective)."""
         term, s = self.term, np.zeros(self.term.size)
         if term._passed is not None:
             passed = configuration.evaluate(term._passed, [("slide", configuration.state)])[0]

@@ -86,7 +86,7 @@ def parser() -> argparse.ArgumentParser:
         sub.set_defaults(run=function)
         return sub
 
-    sub = add(doctor, "what is installed, what is slow, how to mend it")
+    sub = add(doctor, "what is installed, what is slow, how to fix it")
     sub.add_argument("--json", action="store_true", help="print the findings as JSON")
 
     sub = add(

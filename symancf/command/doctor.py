@@ -461,7 +461,7 @@ def show(findings: list[Finding]) -> None:
         for finding in findings:
             print(f"{finding.level:8}{finding.topic}: {finding.value}")
             if finding.mend:
-                print(f"        mend: {finding.mend}")
+                print(f"        fix: {finding.mend}")
         return
     colours = {"ok": "green", "note": "cyan", "slow": "yellow", "missing": "bold red"}
     table = Table(box=None, pad_edge=False, title="symancf doctor", title_justify="left")
@@ -470,7 +470,9 @@ def show(findings: list[Finding]) -> None:
     table.add_column("found", overflow="fold")
     for finding in findings:
         text = Text(finding.value)
-        if finding.mend:
-            text.append(f"\nmend: {finding.mend}", style="bold")
         table.add_row(Text(finding.level, style=colours[finding.level]), finding.topic, text)
     console.print(table)
+    for finding in findings:
+        if finding.mend:  # in one line, however long, to be copied
+            line = Text(f"{finding.topic}, fix: {finding.mend}", style="bold")
+            console.print(line, soft_wrap=True)

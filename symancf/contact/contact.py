@@ -119,7 +119,7 @@ class Contact(OneProcess, Displayable):
         k = c E/l with the present modulus E and the size l of the cell behind each point, c = 10
         (solids), 1 (plates) or 0.01 (cables, k = c E per length: slender bodies bend long
         before). A stiffness that is given does not grow.
-    penetration : part of l; where the mean depth of what presses is more in a solution, k is
+    penetration : part of l; where that of points in contact is more in the mean, k is
         doubled until it is not, to at most c = 1000 (in dynamics 30), with one warning. Single
         points at corners may be deeper: there no stiffness helps, a larger one draws more force to
         them.
@@ -740,7 +740,7 @@ class ContactBinding:
             f"{self.term.what}: initial='press', and surfaces overlap at the start of dynamics by "
             f"up to {sunk:.2g} of the cells' size: the force acts instantaneously, an impact "
             "that steps longer than the waves in a cell take do not resolve (energies.drift "
-            "shows it). If an equilibrium is meant solve sa.StaticProblem(system) first; "
+            "shows it). If an equilibrium is intended solve sa.StaticProblem(system) first; "
             "initial='release' lets the overlap out gradually",
         )
 

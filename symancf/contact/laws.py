@@ -66,7 +66,7 @@ SLID = real("slid")  # path that a point has slid since it last began to touch [
 #: speed of slip in the last step; or 1 where it slid, 0 where it stuck; of corners of a box with
 #: two coefficients the way since it stuck [m]
 SLIPPED = real("slip")
-HELD = real("held")  # load of the corners of a box that stuck in the last step [N]
+STICK_LOAD = real("stick_load")  # load of the corners of a box that stuck in the last step [N]
 SLIP_RATE = real("slip_rate")  # change of that speed in time, 0 where it slid in one step alone
 SLIP_STEP = real("slip_step")  # length of the last step [s]
 RESERVED = {"side", "target", "mu", "law", "radius", "stiffness", "k", "penetration", "damping"}
@@ -302,7 +302,7 @@ class Coulomb:
 
     def slides(self) -> sp.Basic:
         """Return the condition of `of_patch` that a corner slides."""
-        return real("mu_s") * HELD < K * SLIPPED
+        return real("mu_s") * STICK_LOAD < K * SLIPPED
 
     def course(self, slip: sp.Expr, dt: sp.Expr) -> dict[str, sp.Expr]:
         """Return what a function of the speed has to remember beside `slip`, the new speed."""

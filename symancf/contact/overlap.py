@@ -108,8 +108,8 @@ def overlaps(surfaces: SurfacePair, initial: str | None) -> Array:
     if initial is None:
         limit[first_points] = FREE_OVERLAP * s.surface.length[own]
         remedy = (
-            "move one of them, or give initial='press' where that is meant, initial='release' to "
-            "let it out gradually"
+            "move one of them, or give initial='press' where that is intended, "
+            "initial='release' to let it out gradually"
         )
     else:
         limit[first_points] = (

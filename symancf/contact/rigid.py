@@ -34,7 +34,7 @@ from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
 from ..values.parameter import answers_cached, cached_answer, difference, evaluate
 from .facet_set import FacetSet
-from .laws import DAMPING, HELD, NEAR, ROUND_OFF, SLIP_STEP, SLIPPED, SPAN
+from .laws import DAMPING, NEAR, ROUND_OFF, SLIP_STEP, SLIPPED, SPAN, STICK_LOAD
 from .look import Look
 from .modulus import Following
 from .shapes import Plane, X
@@ -238,7 +238,7 @@ class RigidPassBinding(PlaceBinding):
         if facet_set is not None and facet_set.modulus.changes and str(BASE) in rows:
             row, timed = rows.index(str(BASE)), facet_set.modulus.timed
             cell_at = Following(form.cell, row, numbers.stiffness, slice(None), timed)
-        damper, summed = touch.part == "damper", str(HELD) if touch.patch else ""
+        damper, summed = touch.part == "damper", str(STICK_LOAD) if touch.patch else ""
         compact = touch.law.compact
         return replace(form, cell_at=cell_at, moving=damper, compact=compact, summed=summed)
 
@@ -290,8 +290,8 @@ class RigidPassBinding(PlaceBinding):
                 f"{points.who}: in the reference {points.end} lies within {shape.kind} "
                 f"{shape.name!r} by up to {worst:.3g}, at ({x[0]:g}, {x[1]:g}, {x[2]:g}); "
                 f"{'turn the normal, which points to where bodies are, ' if turn else ''}move one "
-                "of them, or give initial='press' where that is meant, initial='release' to let it "
-                "out gradually",
+                "of them, or give initial='press' where that is intended, "
+                "initial='release' to let it out gradually",
                 asked="overlap",
                 given=worst,
                 possible=("press", "release"),
@@ -391,7 +391,7 @@ class RigidPassBinding(PlaceBinding):
         touch, (value, decisive) = self.term.touch, self.reserve(configuration, steps)
         slides: dict[str, float] = {str(SLIPPED): 1.0}
         if touch.patch:
-            slides = {str(SLIPPED): LEAST, str(HELD): 0.0}
+            slides = {str(SLIPPED): LEAST, str(STICK_LOAD): 0.0}
         elif touch.coulomb is not None and touch.coulomb.speeds:  # which begins at rest
             slides = {str(SLIPPED): LEAST, str(SLIP_STEP): 0.0}
         chosen = np.full(len(value), decisive <= near) if touch.patch else value <= near

@@ -15,7 +15,7 @@ from ..kinematics.quantity import dot, real
 from ..terms.quantities import symbols_of
 from ..values.functions import REQUIRED, taking
 from . import laws
-from .laws import DAMPING, HELD, NEAR, SLID, SLIPPED, SPAN, K, ahead
+from .laws import DAMPING, NEAR, SLID, SLIPPED, SPAN, STICK_LOAD, K, ahead
 from .steps import GROWN, OVERLAP, RELEASE
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Touch:
             stretches = (f"{STRETCH}{k}" for k in (1, 2, 3))
             initial |= dict.fromkeys((str(SLIPPED), str(SLID), *stretches), sp.S.Zero)
             initial |= dict.fromkeys(self.coulomb.course(sp.S.Zero, sp.S.Zero), sp.S.Zero)
-            initial |= {str(HELD): sp.S.Zero} if self.patch else {}
+            initial |= {str(STICK_LOAD): sp.S.Zero} if self.patch else {}
         if self.rolls:
             n = _in_space(G, E)
             for k in range(3):
@@ -263,7 +263,7 @@ class Touch:
         slipped = coulomb.slipped(rub, dt)
         if self.patch:
             slipped = sp.Piecewise((0, rub.sticks), (SLIPPED + rub.length, True))
-            after[str(HELD)] = _if_closed(p, sp.Piecewise((p, rub.sticks), (0, True)))
+            after[str(STICK_LOAD)] = _if_closed(p, sp.Piecewise((p, rub.sticks), (0, True)))
         slip = self._let("slip_after", _if_closed(p, slipped))
         after |= self._anchors(at, anchor, rub) | coulomb.course(slip, dt)
         after |= {str(SLID): self.slid, str(SLIPPED): slip}

@@ -44,7 +44,7 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
         S = S_\mathrm{vol} + \Big(1 - \sum_i g_i\Big) S_0 + \sum_i h_i, \qquad
         \dot h_i + \frac{h_i}{\tau_i} = g_i\, \dot S_0 .
 
-    Under a strain that is held the stress falls as
+    At constant strain the stress relaxes as
     :math:`1 - \sum_i g_i (1 - e^{-t/\tau_i})`, at any strain; at small strain the storage and
     loss moduli of shear are those of the series, :math:`G_0 (1 - \sum g_i/(1 + \omega^2
     \tau_i^2))` and :math:`G_0 \sum g_i\, \omega \tau_i/(1 + \omega^2 \tau_i^2)`.
@@ -52,14 +52,14 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     Parameters
     ----------
     law : an isotropic energy of a solid from J, I1, I2, principal stretches or E_gl, in named
-        parts of which one is ``"volumetric"``. Its moduli are those at once.
+        parts of which one is ``"volumetric"``. Its moduli are the instantaneous ones.
     g : weights of the series [-], positive; their sum is less than 1.
     tau : relaxation times [s], as many.
 
     Returns
     -------
-    The law, with the parameters of the given one and g1, tau1, g2, tau2, ..., which need not be
-    given: numbers, or `Parameter`. Its named parts stay. In a step of length dt, with
+    The viscoelastic law, with the named parts and parameters of the hyperelastic one, and g1, tau1,
+    g2, tau2, ... as optional parameters (numbers, or `Parameter`). In a step of length dt, with
     :math:`x = dt/\tau_i`, h_i becomes
     :math:`e^{-x} h_i + g_i \frac{1 - e^{-x}}{x} \Delta S_0`: exact where S_0 is constant or grows
     evenly, of second order in dt otherwise. In steps much longer than tau_i, where h_i is small,
@@ -75,8 +75,8 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     Notes
     -----
     The energy psi_i in a term follows :math:`\dot\psi_i = h_i : \dot E - 2\psi_i/\tau_i`, which
-    is exact at small strain and wherever the strain is held or changes fast; what is dissipated is
-    :math:`2\psi_i/\tau_i`.
+    is exact at small strain and wherever the strain is constant or changes fast; the dissipation
+    is :math:`2\psi_i/\tau_i`.
 
     References
     ----------
@@ -96,7 +96,7 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     asked = signature(law)
     what = f"{asked.name}() in prony()"
     require_quantities(what, asked, (*INVARIANTS, *STRETCHES, _TENSOR), "an isotropic law")
-    require_plain(what, law, "give the law of the stress at once alone", memory=False)
+    require_plain(what, law, "give the instantaneous (hyperelastic) law", memory=False)
     weights, times = _series(g, tau)
     numbers = range(1, len(weights) + 1)
     branches = [_PronyTerm(i) for i in numbers]

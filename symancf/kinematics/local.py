@@ -138,7 +138,7 @@ def implicit(result: Result, **equations: object) -> LocalEquations:
 
     Parameters
     ----------
-    result : an energy, or named parts. The forces are its derivatives at held unknowns, as the
+    result : an energy, or named parts. The forces are its derivatives at constant unknowns, as the
         stress is that of the stored energy at constant inelastic strain; the tangent follows the
         change of the unknowns and is unsymmetric in general.
     equations : unknown -> what vanishes; of the shape of the unknown.

@@ -70,7 +70,7 @@ def memory(**initial: Initial) -> Callable[[Function], Function]:
 
     The function has these names as keyword-only arguments: they are the values at the beginning
     of the step; and ``dt``, the length of the step [s], if it asks for it (0 where a `Parameter`
-    is changed at once). It returns `remember`. On cells each quadrature point has its memory, at
+    jumps). It returns `remember`. On cells each quadrature point has its memory, at
     places each tuple of places.
 
     Examples

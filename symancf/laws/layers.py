@@ -370,7 +370,7 @@ def _layer(number: int, given: object) -> Layer:
         )
     if isinstance(law, Layers):
         raise ParameterError(
-            f"{who} is made of layers: write them one by one", asked="layers", given="Layers"
+            f"{who} has layers: write each of them separately", asked="layers", given="Layers"
         )
     law = law_of(law)
     arguments = signature(law)

@@ -128,7 +128,7 @@ class Model:
         keyword = block.keyword
         if keyword in REFUSED:
             raise block.refuse(
-                f"*{keyword} is not read; write nodes and elements one by one",
+                f"*{keyword} is not read; write each node and element on a line of its own",
                 asked="keyword",
                 given=keyword,
                 possible=readers,

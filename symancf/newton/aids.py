@@ -97,13 +97,13 @@ AIDS: dict[str, AidRow] = {
         "155 iterations and 1 cut, 212 and 2 without",
     ),
     "jumps": AidRow(
-        "tensions or moments at once: forces of fixed direction lead to other limit points",
-        "homotopy in the parameters that have changed at once, see solve/statics/load_jumps.py",
+        "tensions or moments that jump: forces of fixed direction lead to other limit points",
+        "homotopy in the parameters that have jumped, see solve/statics/load_jumps.py",
         "tests/unit/test_branch.py::test_lower_tensions_are_let_in_where_the_tendons_are",
         "right to 1e-6, fails without",
     ),
     "fading": AidRow(
-        "loads that are there at once are as large in any part of a step",
+        "loads that jump are as large in any part of a step",
         "Newton's homotopy: R(u) = (1 - s) R(u_0)",
         "tests/unit/test_branch.py::test_a_jump_is_made_on_demand",
         "no solution without",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
 
 
-class Tells(Protocol):
+class Recordable(Protocol):
     """What knows its series itself: supports, constraints, contacts, cavities."""
 
     def series(self, system: Any, /) -> Mapping[str, Callable[[], npt.ArrayLike]]:
@@ -35,7 +35,7 @@ class Tells(Protocol):
 
 
 # what problems record
-Watched: TypeAlias = "End | Tells | Callable[..., npt.ArrayLike]"
+Watched: TypeAlias = "End | Recordable | Callable[..., npt.ArrayLike]"
 
 
 def parents_of(what: str, system: Discretised[DiscreteSystem]) -> tuple[System, DiscreteSystem]:

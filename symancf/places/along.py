@@ -100,7 +100,7 @@ class Cut:
             k = int(np.argmax(off > 1e-3 * off.max()))
             which = f" {number}" if len(self.curves.curves) > 1 else ""
             raise ConstraintError(
-                f"{self.who}: path{which} leaves the body at s = {at[k]:.4g}, ({X[k, 0]:g}, "
+                f"{self.who}: path{which} leaves the body before s = {at[k]:.4g}, ({X[k, 0]:g}, "
                 f"{X[k, 1]:g}, {X[k, 2]:g}), and is up to {off.max():.3g} away from it; "
                 "clip=True takes only what is inside",
                 asked="path",

@@ -160,8 +160,8 @@ class Surrounding(PointsOnBody):
 
         Raises
         ------
-        ConstraintError : the rod leaves the solid, is a curved cable, or is held at so many places
-            that it could not bend.
+        ConstraintError : the rod leaves the solid, is a curved cable, or is attached at so many
+            places that it could not bend.
         """
         layout.require_member(self.body, str(self))
         if self.who:
@@ -194,9 +194,10 @@ class Surrounding(PointsOnBody):
         with together(layout.comm):
             if held > most:
                 raise ConstraintError(
-                    f"{self.who}: {self.axis} is held {held} times in cells of {self.body.name!r} "
-                    f"that allow {most}: it would be bent where they meet alone; give the rod "
-                    "longer cells, the solid smaller ones or some of second order, or stiffness=",
+                    f"{self.who}: {self.axis} is attached {held} times in cells of "
+                    f"{self.body.name!r} that allow {most}: it would be bent where they meet "
+                    "alone; give the rod longer cells, the solid smaller ones or some of second "
+                    "order, or stiffness=",
                     asked="rod",
                     given=held,
                     possible=(most,),

@@ -312,7 +312,7 @@ def _here(ranks: MPI.Comm, path: Path) -> Path:
             content = cache.read(path)
             if content is None:
                 raise CompileError(
-                    f"{path} has vanished; `symancf cache clear` mends it", asked=path.name
+                    f"{path} has vanished; `symancf cache clear` repairs it", asked=path.name
                 )
     content = ranks.bcast(content, root=0)
     assert content is not None

@@ -47,7 +47,7 @@ def duration_text(seconds: float) -> str:
 
 
 class Progress:
-    """Tells on standard error of rank 0, as a context, how far a solution is, and the time left.
+    """Show on standard error of rank 0, as a context, how far a solution is, and the time left.
 
     On a terminal one line after `DELAY`, each in the place of the last one; it goes with the
     context, and before functions of the user, which may print. In files, notebooks and logs a line

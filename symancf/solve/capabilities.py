@@ -131,7 +131,7 @@ def capabilities() -> Table:
     because rods do.
 
     =================  ==========================================================================
-    column             what it tells
+    column             what it says
     =================  ==========================================================================
     ``several ranks``  a script runs under ``mpirun``, with the same result
     ``restart``        dynamics (without them, a path) continue from ``problem.state`` and

@@ -78,7 +78,7 @@ def check(system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: in
 
     Returns
     -------
-    Check : printable; `Check.passed` tells whether all agree.
+    Check : printable; `Check.passed` says whether all agree.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class FixedSolver:
         handle = ctypes.c_void_p(ksp.getPC().handle)
         functions.PCShellSetSetUp(handle, calls[0])
         functions.PCShellSetApply(handle, calls[1])
-        functions.PCShellSetName(handle, b"L D L^T or L U on a fixed pattern")
+        functions.PCShellSetName(handle, b"L D L^T or L U on a fixed sparsity pattern")
         ksp.setAttr(FIXED, calls)  # as long as PETSc may call
 
     def renew(self) -> bool:

@@ -314,7 +314,7 @@ _METHODS = {
     "gamg": "algebraic multigrid",
     "none": "no preconditioner",
     "cholesky": "LDL^T",
-    FIXED: "LDL^T or LU on a fixed pattern",
+    FIXED: "LDL^T or LU on a fixed sparsity pattern",
     "lu": "LU",
     "ilu": "incomplete LU",
     "icc": "incomplete LDL^T",

@@ -217,7 +217,7 @@ def domains_of(energy: Function) -> Mapping[str, Domain]:
 
 
 def stressed_at_rest(energy: Function) -> Function:
-    """Declare that an energy is meant to have a stress in the reference; a decorator.
+    """Declare that an energy is intended to have a stress in the reference; a decorator.
 
     Without it a body with such an energy is warned of; see `rest`.
 

@@ -40,7 +40,7 @@ def test_the_numbers_are_those_of_one_rank(ranks: int, cell: str) -> None:
 def test_every_rank_hears_what_is_wrong(ranks: int) -> None:
     errors = solved(ranks)["errors"]
     expected = {
-        "outside": ("ConstraintError", "leaves the body at s = "),
+        "outside": ("ConstraintError", "leaves the body before s = "),
         "dense": ("ConstraintError", "cross cells"),
         "fails": ("ParameterError", "ValueError: no path"),
     }

@@ -45,7 +45,7 @@ def test_a_missing_essential_gives_status_1(
     assert doctor.main() == 1
     text = capsys.readouterr().out
     assert "not usable" in text
-    assert "mend: install it" in text
+    assert "fix: install it" in text
 
 
 def test_without_rich_the_report_is_plain(
@@ -54,7 +54,7 @@ def test_without_rich_the_report_is_plain(
     monkeypatch.setitem(sys.modules, "rich.console", None)
     doctor.show([doctor.Finding("BLAS", "reference", "slow", "install OpenBLAS")])
     assert capsys.readouterr().out.split() == (
-        ["slow", "BLAS:", "reference", "mend:", "install", "OpenBLAS"]
+        ["slow", "BLAS:", "reference", "fix:", "install", "OpenBLAS"]
     )
 
 

@@ -181,7 +181,7 @@ def test_what_is_off_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_line_for_each_step(how: str, capsys: pytest.CaptureFixture[str]) -> None:
     solved(how, step_monitor=True)
     first, *lines = capsys.readouterr().out.splitlines()
-    factors = r"LDL\^T or LU on a fixed pattern"
+    factors = r"LDL\^T or LU on a fixed sparsity pattern"
     assert re.fullmatch(rf"linear solver: {factors} \(-pc_type \w+\)", first)
     numbers = r"Newton +\d+  linear +\d+  CPU +[\d.]+ s  clock +[\d.]+ s  memory +\d+ MB"
     assert len(lines) >= 2

@@ -133,6 +133,23 @@ SAID = {
     "rigid motion is free": "unconstrained rigid-body mode",
     "begin anew": "start again",
     "made anew": "repeated",
+    "fixed pattern": "fixed sparsity pattern",
+    "what presses": "points in contact",
+    "gives way": "yields, becomes unstable",
+    "turns round": "reverses",
+    "moduli at once": "instantaneous moduli",
+    "stress at once": "instantaneous stress",
+    "there at once": "jumps",
+    "changed at once": "jumped",
+    "held unknowns": "constant unknowns",
+    "held strain": "constant strain",
+    "is held": "is fixed",
+    "are held": "are fixed",
+    "one's own": "your own",
+    "is meant": "is intended",
+    "the way it came": "back along the path",
+    "one by one": "separately",
+    "tells": "shows, says, returns",
 }
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Support(OneProcess, Displayable, ABC):
     """Coordinates of a body that are held or prescribed; made by `fix`, `symmetry`, `planar`.
 
-    ``print`` tells what it holds. A coordinate of several supports counts for the last of them.
+    ``print`` lists what it fixes. A coordinate of several supports counts for the last of them.
 
     Attributes
     ----------

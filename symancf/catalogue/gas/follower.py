@@ -183,8 +183,8 @@ def pressure(place: Nodes | Face, p: Scalar, name: str | None = None) -> Pressur
 
     Notes
     -----
-    Where the surface is closed, or its rim is held, the load derives from -p V and `sa.Cavity`
-    gives it with a symmetric tangent. A warning tells where p > 0 on a face of plates presses a
+    Where the surface is closed, or its rim is fixed, the load derives from -p V and `sa.Cavity`
+    gives it with a symmetric tangent. A warning says where p > 0 on a face of plates presses a
     tube or a closed surface into itself.
 
     Examples

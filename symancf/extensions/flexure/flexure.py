@@ -151,7 +151,7 @@ class Flexure(OneProcess, Displayable):
             )
         if abs(angle) > 2 * math.pi * (1 + 1e-9):
             raise ParameterError(
-                f"{name}: angle is {angle:g} rad, more than a full turn; if it is meant in "
+                f"{name}: angle is {angle:g} rad, more than a full turn; if it is intended in "
                 f"degrees, give math.radians({angle:g}) = {math.radians(angle):.6g}",
                 asked="angle",
                 given=angle,

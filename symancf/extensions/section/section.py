@@ -45,7 +45,7 @@ class Section:
     ratio : of a tube, inner over outer radius.
     I23 : :math:`\int y z\,\mathrm dA` [m^4]; 0 on principal axes.
     centre : y, z of the shear centre [m]. A force that acts elsewhere twists the rod, and a rod
-        whose ends may not twist is stiffer than its EI tells; both are honoured.
+        whose ends may not twist is stiffer than its EI says; neither is neglected.
     centroid : where in the drawing of an own shape the centroid, and so the axis of the rod, is.
     warping : :math:`\int \omega^2\,\mathrm dA` about the shear centre [m^6], None: not known. It
         is information only: of a beam of length L restrained against warping, more than
@@ -151,7 +151,7 @@ class Section:
         Parameters
         ----------
         points : corners (n, 2) along axes 2 and 3, in either sense; wherever they are, the axis
-            of the rod is their centroid, which the attribute `centroid` tells.
+            of the rod is their centroid, the attribute `centroid`.
         holes : polygons inside of it.
         tolerance : error of J and of the shear stiffness, by Zienkiewicz and Zhu's estimate;
             triangles are refined until it is reached; see `warping.py`.

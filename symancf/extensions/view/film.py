@@ -83,7 +83,7 @@ def draw_film(
     comm: MPI.Comm | None = None,
     **options: Any,
 ) -> Path:
-    """Draw curves of one's own as a film, in the style of all pictures. Collective.
+    """Draw your own curves as a film, in the style of all pictures. Collective.
 
     Rank 0 draws; the data have to be there (as a `History` is on every rank).
 

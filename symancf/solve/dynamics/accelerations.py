@@ -205,8 +205,8 @@ class Accelerations:
             name, _ = reason_name(newton.snes)
             raise ConstraintError(
                 "the mass matrix with the constraints is singular at time "
-                f"{system.time:g}: constraints are redundant, or a coordinate without mass is held "
-                f"by none{newton.linear.reason}",
+                f"{system.time:g}: constraints are redundant, or a coordinate without mass has "
+                f"no constraint{newton.linear.reason}",
                 asked="mass matrix",
                 given=system.time,
             ) from ConvergenceError(reason=name, iteration=0, time=system.time)

@@ -92,9 +92,10 @@ def _leave_wild(m: EquationsOfMotion, h: float) -> None:
     m.acceleration[wild] = 0.0
     if system.comm.allreduce(bool(wild.any())):
         system.once.warn(
-            "moment at once",
-            f"at t = {system.time:g} a moment acts instantaneously on sections of rods, which "
-            "have next to no inertia: the motion begins half a step late; ramp it in some steps",
+            "jump of a moment",
+            f"at t = {system.time:g} a moment on sections of rods jumps (of a load, or of a "
+            "tendon or joint beside the axis), which have next to no inertia: the motion begins "
+            "half a step late; ramp it over some steps",
         )
 
 

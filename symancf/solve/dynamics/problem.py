@@ -373,7 +373,7 @@ class DynamicProblem(OneProcess, Displayable):
         """Write a checkpoint from which `restore` continues (collective); also from a monitor.
 
         A run that continues from it repeats this one bit for bit on one rank with factors on a
-        fixed pattern, of UMFPACK or of KLU; with others to round-off.
+        fixed sparsity pattern, of UMFPACK or of KLU; with others to round-off.
         """
         write(path, self._system, self.state)
         self._newton.forget()

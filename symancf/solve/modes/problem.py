@@ -295,14 +295,14 @@ class EigenProblem(OneProcess):
         cells turn before the structure buckles K is not: the tangent of a bar that turns by an
         angle differs by the angle times the axial stiffness to first order, and that alone makes
         K + mu K' singular at angles of the square root of bending by axial stiffness. How far the
-        next term of the series moves a load tells, ``buckling.bends``,
+        next term of the series moves a load is ``buckling.bends``,
 
         .. math:: \frac{\mu^2}{2} \frac{x^T K'' x}{x^T K x}.
 
         Where that is more than 5 % of the first load, the path of equilibria is followed until K
         itself is singular, and the other loads and all shapes are those of the tangent 1 % before:
         so that a narrow beam that bends before it buckles sideways has its load, from rest.
-        ``buckling.equilibria`` tells how many were solved; state and parameter stay. A warning
+        ``buckling.equilibria`` says how many were solved; state and parameter stay. A warning
         is issued for loads that remain doubtful: where nothing is singular on the way until
         something has moved by the size of the largest body, laws remember the way, or bodies touch.
         K' and K'' are central differences of fourth order of tangents on the path (with its

@@ -164,7 +164,7 @@ class Continuation:
         goes, back = ("rises", -1) if at.heading > 0 else ("falls", 1)
         raise ParameterError(
             f"follow({name}, to={to:g}): {name} = {now:.7g} {goes} here beyond a limit point: "
-            f"direction={back} goes back the way it came, direction={-back} continues, to where "
+            f"direction={back} goes back along the path, direction={-back} continues, to where "
             f"{name} turns again",
             asked="direction",
             possible=(back, -back),
@@ -424,7 +424,7 @@ class Continuation:
                     f"{MAX_STEPS if steps is None else steps} steps; {self.arc.name} is "
                     f"{self.point.value:.7g}. The history has the path up to there; catch this "
                     "error where `steps` is to end it. The next call continues from there, or, "
-                    "with direction=, turns round",
+                    "with direction=, reverses",
                     asked="steps",
                     given=MAX_STEPS if steps is None else steps,
                     reason="STEPS",
