@@ -79,7 +79,7 @@ def embed(
     Raises
     ------
     ConstraintError : `rod` is no cable or rod, `solid` no solid; in a system: the rod or its
-        circles leave the solid, or it is attached more often than once ("point") or twice ("cell") in
+        circles leave the solid, or it is attached more than once ("point") or twice ("cell") in
         each cell of first order that it crosses, along whose straight edges it could hardly bend,
         or is a curved cable that equations hold and `planar` does not.
     ParameterError : `radius`, `per` or `stiffness` is not what it can be.
