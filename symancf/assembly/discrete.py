@@ -16,7 +16,7 @@ from ..arrays import Array, Integers, Ints
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
-from ..values.parameter import Parameter
+from ..values.parameter import parameters_in
 from . import protocol
 from .agreement import Common, require_agreement
 from .assembler import Assembler
@@ -31,6 +31,7 @@ from .unknowns import Unknowns
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ..values.parameter import Parameter
     from .agreement import PlaceFunction
     from .configuration import Layout
     from .form import Form
@@ -308,13 +309,7 @@ class DiscreteSystem(Configuration):
             value for assembler in assemblers for value in assembler.uniform_values
         ]
         values += [value for support in self.supports for value in support.values]
-        parameters = {}
-        for value in values:
-            while not isinstance(value, Parameter) and hasattr(value, "value"):  # a component
-                value = value.value
-            if isinstance(value, Parameter):
-                parameters[id(value)] = value
-        return list(parameters.values())
+        return list({id(found): found for found in parameters_in(values)}.values())
 
     def place_mass(self) -> None:
         """Find the places of the mass in the tangent's storage, once (collective)."""

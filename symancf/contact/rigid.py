@@ -32,7 +32,7 @@ from ..runtime import jit
 from ..runtime.collective import reduced, share_error, together
 from ..terms.term import PlaceBinding, PlaceTerm
 from ..terms.work import Potential, VirtualWork
-from ..values.parameter import answers_cached, cached_answer, difference, evaluate
+from ..values.parameter import Derived, answers_cached, cached_answer, difference, evaluate
 from .facet_set import FacetSet
 from .laws import DAMPING, NEAR, ROUND_OFF, SLIP_STEP, SLIPPED, SPAN, STICK_LOAD
 from .look import Look
@@ -181,7 +181,10 @@ class RigidPass(PlaceTerm):
         names, motion = list(map(str, FRAME)), shape.motion
 
         def part(k: int) -> Scalar:
-            return lambda time: float(cached_answer(shape, time, lambda: _placed(shape, time))[k])
+            def value(time: float) -> float:
+                return float(cached_answer(shape, time, lambda: _placed(shape, time))[k])
+
+            return Derived((motion.displacement, motion.gradient), value)
 
         if motion.changes:
             parts = {name: part(k) for k, name in enumerate(names)}

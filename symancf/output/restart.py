@@ -115,11 +115,13 @@ class Saved:
     done : whether it is that of the end.
     state : of the solution, arrays of its method included.
     present : what uniform parameters were, by name.
+    supports : sums of what supports prescribed, see `_sums`.
     """
 
     done: bool
     state: State
     present: Facts
+    supports: list[list[float]]
 
 
 class Restarts:
@@ -159,9 +161,9 @@ class Restarts:
         self._interruption.suspension = self._suspension
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._interruption.suspension = None
-        self._suspension.__exit__()
+        self._suspension.__exit__(kind, error, trace)
 
     def until_next(self, steps: int) -> int:
         """Return how many steps are left to the next point, after a number of steps."""
@@ -199,6 +201,9 @@ class Restarts:
             )
         stored = unpacked(facts.pop("restart"))
         texts = _differences(stored["inputs"], self._inputs)
+        counts = len(state.parameters), len(system.parameters)
+        if counts[0] != counts[1]:
+            texts.append(f"{counts[0]} sa.Parameter objects in the file, {counts[1]} here")
         if texts:
             raise CheckpointError(
                 f"{str(self.path)!r} is a checkpoint of another run: {'; '.join(texts)}. Delete it "
@@ -212,7 +217,7 @@ class Restarts:
         restore_history(self.history, str(self.path), system.numbering, state.method, facts)
         restore_series(stored["series"])
         self._written = clock.monotonic()
-        return Saved(stored["done"], state, stored["present"])
+        return Saved(stored["done"], state, stored["present"], stored["supports"])
 
     @property
     def _here(self) -> tuple[float, int, int]:
@@ -228,6 +233,8 @@ class Restarts:
             monitor has changed on the way.
         """
         texts = _other_values(saved.present, _values(self.system))
+        if not texts and not _near(saved.supports, _sums(self.system, self.system.time)):
+            texts = ["supports prescribe other displacements than then"]
         if texts:
             raise CheckpointError(
                 f"{str(self.path)!r} cannot be continued: {'; '.join(texts)}. What a monitor or an "
@@ -279,10 +286,11 @@ class Restarts:
         """Take the state at the end of a step, in case that `stop` comes in the next."""
         self._ended_at, self._state = self._here, state
 
-    def stop(self, keep: Callable[[], State] | None = None) -> None:
+    def stop(self, keep: Callable[[], State] | None = None, done: bool = False) -> None:
         """Write the file when a check of the interruption has raised (collective).
 
-        `keep` as for `step`; default: that of `ended`, where the system is at that step again.
+        `done`, `keep` as for `step`; default: that of `ended`, where the system is at that step
+        again.
 
         Raises
         ------
@@ -297,7 +305,7 @@ class Restarts:
                 "as it is"
             )
             return
-        self._write(False, keep() if keep is not None else self._state)
+        self._write(done, keep() if keep is not None else self._state)
         self._tell(signal)
 
     def _write(self, done: bool, state: State) -> None:
@@ -310,6 +318,7 @@ class Restarts:
             "done": done,
             "series": of_series(),
             "present": _values(self.system),
+            "supports": _sums(self.system, self.system.time),
         }
         stored["restart"] = packed(facts)
         state = replace(state, method={**state.method, **of_points})
@@ -352,11 +361,8 @@ def _inputs(system: DiscreteSystem, to: float) -> dict[str, Any]:
     for time in (now, to):
         with together(system.comm):
             system.update(time)
-            prescribed = [
-                (support.offsets, support.course([time])[0]) for support in system.supports
-            ]
         values.append(_values(system))
-        numbers += _sums(system, prescribed)
+        numbers += _sums(system, time)
     with together(system.comm):
         system.update(now)
     moving, projected = system.numbering.those(*MOVING), system.numbering.random(11)
@@ -380,8 +386,10 @@ def _inputs(system: DiscreteSystem, to: float) -> dict[str, Any]:
     }
 
 
-def _sums(system: DiscreteSystem, prescribed: Sequence[tuple[Any, Array]]) -> list[list[float]]:
+def _sums(system: DiscreteSystem, time: float) -> list[list[float]]:
     """Return sums of what supports prescribe, the same on any number of ranks (collective)."""
+    with together(system.comm):
+        prescribed = [(support.offsets, support.course([time])[0]) for support in system.supports]
     numbering = system.numbering
     projected = numbering.random(13)
     rows = []

@@ -150,7 +150,8 @@ class Suspension:
     second: it is `urgent`.
 
     SIGUSR1 would end a process: from the first such context on it is noted for as long as the
-    process lives, so that one that comes between two solutions is not lost. SIGTERM does
+    process lives, so that one that comes between two solutions is not lost; a solution that it
+    has ended leaves none to the next one, where the program catches `Suspended`. SIGTERM does
     what it did before outside of the contexts. Handlers of the program's own are called, too. A
     signal may come several times, as those that mpirun or srun hand on do.
 
@@ -187,10 +188,12 @@ class Suspension:
         self._before, self._holds = _also_note(signal.SIGTERM), True
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._holds and self._before is not None:
             signal.signal(signal.SIGTERM, self._before)
         self._holds = False
+        if isinstance(error, Suspended):
+            Suspension.noted = 0
 
     @property
     def signal_name(self) -> str:

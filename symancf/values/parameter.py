@@ -346,6 +346,31 @@ def changes_by_itself(value: Value | None) -> bool:
     return depends_on_time(value) and not isinstance(value, Parameter)
 
 
+def parameters_in(value: Any) -> Iterator[Parameter]:
+    """Return the `Parameter` objects of what users gave: of each component, in their order.
+
+    Those that a function of the user reads are not known.
+    """
+    if isinstance(value, Parameter):
+        yield value
+    elif isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == "O"):
+        for part in value:
+            yield from parameters_in(part)
+    elif hasattr(value, "value"):  # of what makes a function of time of it
+        yield from parameters_in(value.value)
+
+
+class Derived:
+    """A function of time that follows from a `value` which users gave."""
+
+    def __init__(self, value: Any, function: Callable[[float], float]) -> None:
+        self.value, self.function = value, function
+
+    def __call__(self, time: float) -> float:
+        """Return what follows at a time."""
+        return self.function(time)
+
+
 class Checked:
     """A value as a function of time that is looked at before it is used.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -150,7 +151,6 @@ def in_parts(script: Script, folder: Path, *signals: int, **given: Any) -> dict[
         with pytest.raises(sa.Suspended) as ended:
             script(folder, at, **given)  # type: ignore[call-arg]
         assert ended.value.code == 75
-        Suspension.noted = 0
     return script(folder, 0, **given)  # type: ignore[call-arg]
 
 
@@ -198,13 +198,11 @@ def test_ctrl_c_and_sigterm_within_a_step_keep_the_last_one(
     told = capsys.readouterr().err
     assert "SIGTERM" in told
     assert "at time 0.5;" in told
-    Suspension.noted = 0
     with pytest.raises(KeyboardInterrupt):
         squeeze(folder, -1)
     assert "at time 0.75;" in capsys.readouterr().err
     with pytest.raises(sa.Suspended):
         squeeze(folder, 2)  # SIGUSR1 in the second call
-    Suspension.noted = 0
     some: list[float] = []
     require_same(once, squeeze(folder, 0, some=some))
     assert some == [2.0]  # of steps 7 and 8
@@ -249,7 +247,6 @@ def test_another_run_is_told_from_what_is_kept(
 ) -> None:
     with pytest.raises(sa.Suspended):
         squeeze(tmp_path, 2)
-    Suspension.noted = 0
     with refused(sa.CheckpointError, differences=lambda found: told in "; ".join(found)):
         squeeze(tmp_path, 0, **changed)
 
@@ -275,12 +272,10 @@ def test_what_a_monitor_changes_is_kept_or_told(tmp_path: Path) -> None:
     (tmp_path / "once").mkdir()
     with pytest.raises(sa.Suspended):
         run(tmp_path, 2)
-    Suspension.noted = 0
     assert run(tmp_path, 0) == run(tmp_path / "once", 0)
     (tmp_path / "run.ckpt").unlink()
     with pytest.raises(sa.Suspended):
         run(tmp_path, 2, parameter=False)
-    Suspension.noted = 0
     changed = "is 0.02 in the file, 0 here"
     with refused(sa.CheckpointError, differences=lambda found: changed in "; ".join(found)):
         run(tmp_path, 0, parameter=False)
@@ -300,3 +295,145 @@ def test_impossible_restarts_are_refused(tmp_path: Path) -> None:
     for wrong in ({"every": 0}, {"every": True}, {"minutes": -1.0}, {"path": 3}):
         with pytest.raises(sa.ParameterError):
             sa.Restart(**({"path": "x"} | wrong))  # type: ignore[arg-type]
+
+
+def block(**given: Any) -> sa.Body:
+    mesh, law = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1)), sa.energies.saint_venant_kirchhoff()
+    return sa.Body(
+        mesh["body"], sa.elements.hex8_plain, law, name="block", nu=0.3, rho=1.0, **given
+    )
+
+
+def softened(at: Path | None, stop: int = 0, method: str = "generalized-alpha") -> dict[str, Any]:
+    """A monitor sets a modulus and a support; an event halves the speed, another one ends it."""
+    E, lifted, calls = sa.Parameter("E", 10.0), sa.Parameter("lifted", 0.0), [0]
+    body = block(E=E)
+    support = sa.fix(body["x0"], displacement=(0.0, 0.0, lifted))
+    system = sa.System(body, terms=[support, sa.gravity((0.0, 0.0, -2.0))])
+    problem = sa.DynamicProblem(system, method=method)
+
+    def height() -> float:
+        return float(system.position(body.at((1.0, 1.0, 1.0)))[0, 2])
+
+    def choose(step: Any) -> None:
+        E.value, lifted.value = 10.0 + 4.0 * math.sin(5.0 * step.time), 0.01 * step.time**2
+        calls[0] += 1
+        if calls[0] == stop:
+            signal.raise_signal(signal.SIGINT)
+
+    def slow() -> None:
+        system.rate[:] *= 0.5
+
+    times = problem.event(lambda: height() - 0.98, slow)
+    ends = problem.event(lambda: height() - 0.94, terminate=True)
+    problem.monitor(choose)
+    problem.record("energies", lambda: list(vars(problem.energies).values())[:5])
+    restart = None if at is None else sa.Restart(at, every=1)
+    given = {} if method == "generalized-alpha" else {"adaptive": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a support jumps from step to step
+        problem.solve(to=0.8, step=0.04, checkpoint=restart, **given)
+    return {
+        "state": system.state.copy(),
+        "rate": system.rate.copy(),
+        "acceleration": problem.acceleration.copy(),
+        "energies": np.array(list(vars(problem.energies).values())),
+        "reaction": support.reaction(system).force,
+        "strain": np.array(system.strain_energy()),
+        "parameters": np.array([E.value, lifted.value]),
+        "times": np.array([*times, *ends]),
+        "history": np.column_stack([problem.history.time, problem.history["energies"]]),
+        "steps": np.array([problem.steps, len(problem.history.steps)]),
+    }
+
+
+@pytest.mark.parametrize("method", ["generalized-alpha", "rk"])
+def test_a_run_read_from_its_end_or_its_midst_is_the_one_that_was_made(
+    tmp_path: Path, method: str
+) -> None:
+    """Energies, times of events and what supports prescribe, too; also without restart points."""
+    once, free = softened(tmp_path / "once", 0, method), softened(None, 0, method)
+    assert len(once["times"]) == 2
+    assert once["history"][-1, 0] < 0.8
+    for name, value in free.items():
+        np.testing.assert_allclose(once[name], value, rtol=1e-6, atol=1e-7, err_msg=name)
+    for _ in range(2):
+        require_same(once, softened(tmp_path / "once", 0, method))
+    for stop in (2, 5, len(once["history"])):  # the last one after the event that ends it
+        with pytest.raises(KeyboardInterrupt):
+            softened(tmp_path / f"at{stop}", stop, method)
+        for _ in range(2):
+            require_same(once, softened(tmp_path / f"at{stop}", 0, method))
+
+
+def test_a_state_that_is_restored_has_the_energies_of_what_a_monitor_set() -> None:
+    E = sa.Parameter("E", 10.0)
+    system = sa.System(body := block(E=E), terms=[sa.fix(body["x0"]), sa.gravity((0, 0, -2.0))])
+    problem = sa.DynamicProblem(system)
+    problem.monitor(lambda step: setattr(E, "value", 10.0 + 20.0 * step.time))
+    problem.solve(to=0.4, step=0.04)
+    before, state = problem.energies, problem.state
+    problem.solve(to=0.8, step=0.04)
+    after = problem.energies
+    for _ in range(2):
+        problem.restore(state)
+        assert problem.energies == before
+        problem.solve(to=0.8, step=0.04)
+        assert problem.energies == after
+
+
+def test_what_a_support_of_statics_was_set_to_is_kept(tmp_path: Path) -> None:
+    def run(at: Path, stop: int = 0) -> dict[str, Any]:
+        way, body = sa.Parameter("way", 0.0), block(E=10.0)
+        system = sa.System(
+            body, terms=[sa.fix(body["x0"]), sa.fix(body["x1"], displacement=(way, 0, 0))]
+        )
+        problem = sa.StaticProblem(system)
+        watch(problem, stop, lambda step: setattr(way, "value", 0.1 * step.time))
+        problem.solve(step=0.25, checkpoint=at)
+        return {"state": system.state.copy(), "way": way.value}
+
+    once = run(tmp_path / "once")
+    assert once["way"] == 0.1
+    with pytest.raises(sa.Suspended):
+        run(tmp_path / "parts", 2)
+    for at in ("parts", "parts", "once"):
+        require_same(once, run(tmp_path / at))
+
+
+def test_what_functions_of_supports_read_is_told_where_it_is_lost(tmp_path: Path) -> None:
+    def run(stop: int = 0) -> None:
+        hidden, body = [0.0], block(E=10.0)
+        moved = sa.fix(body["x1"], displacement=(lambda t: hidden[0], 0, 0))
+        problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), moved]))
+        watch(problem, stop, lambda step: hidden.__setitem__(0, 0.1 * step.time))
+        problem.solve(step=0.25, checkpoint=tmp_path / "run.ckpt")
+
+    with pytest.raises(sa.Suspended):
+        run(2)
+    with refused(sa.CheckpointError, differences=lambda found: "supports" in found[0]):
+        run()
+
+
+def test_parameters_of_supports_shapes_and_gas_belong_to_the_state() -> None:
+    from tests.unit.test_cavity import hollow_block
+
+    x, y, z, m = (sa.Parameter(name, 0.01) for name in "xyzm")
+    shape = {"lam": 20.0, "mu": 10.0, "rho": 1.0}
+    body = sa.Body(hollow_block()["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), **shape)
+    cavity = sa.Cavity(body["inside"], gas=sa.Gas(m, ambient=1.0))
+    cube = block(E=10.0)
+    terms = [
+        cavity,
+        sa.fix(cube["x0"], displacement=(0.0, [0.0, x][1], 0.0)),
+        sa.fix(cube["y0"], "normal", direction=(0, -1, 0), displacement=y),
+        sa.Contact(cube["x1"], sa.Plane((2, 0, 0), normal=(-1, 0, 0), displacement=(z, 0, 0))),
+    ]
+    found = sa.System(body, cube, terms=terms)._discrete.parameters
+    assert {p.name for p in found} == set("xyzm")
+
+
+def test_a_signal_ends_one_solution_where_the_program_catches_it(tmp_path: Path) -> None:
+    with pytest.raises(sa.Suspended):
+        squeeze(tmp_path, 1)
+    require_same(squeeze(tmp_path, 0), squeeze(tmp_path, 0))

@@ -12,7 +12,7 @@ from ...arrays import Array, Mask
 from ...errors import MeshError, ParameterError
 from ...terms.constraint import Constraint
 from ...values.arguments import one_of
-from ...values.parameter import Parameter, Scalar, evaluate, label, unit_vector
+from ...values.parameter import Derived, Parameter, Scalar, evaluate, label, unit_vector
 from .directions import AXIS_TOLERANCE, DirectionPlaces
 from .names import AXES
 from .nodes import NodeSupport
@@ -114,7 +114,7 @@ class Roller(NodeSupport):
         self.oblique = bool(off.min() > AXIS_TOLERANCE)
         a = int(np.argmin(off))
         along: list[Scalar] = [0.0, 0.0, 0.0]
-        along[a] = w if n[a] > 0.0 else lambda t: -evaluate(what, w, t)
+        along[a] = w if n[a] > 0.0 else Derived(w, lambda t: -evaluate(what, w, t))
         super().__init__(name, place, AXES[a], None if self.oblique else along, None)
         self.amount = w
         if self.oblique:

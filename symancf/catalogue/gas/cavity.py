@@ -24,7 +24,7 @@ from ...runtime.collective import share_error, together
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
 from ...values.arguments import among
-from ...values.parameter import depends_on_time, evaluate, label
+from ...values.parameter import Derived, depends_on_time, evaluate, label
 from .amount import Gas
 from .lid import FORCES, MEANS, SCALARS, Rims
 from .orientation import Hull
@@ -266,7 +266,8 @@ class CavityBinding:
             uniform["size"] = self.reference_volume ** (1.0 / 3.0)
             # where the amount changes, so does the energy: all forms say so to the audit
             number = partial(self.gas.number, place=self.name)
-            uniform["amount"] = number if depends_on_time(self.gas.amount) else number(0.0)
+            amount = self.gas.amount
+            uniform["amount"] = Derived(amount, number) if depends_on_time(amount) else number(0.0)
             forms = self._surfaces(configuration, "gas", "potential", uniform)
             return [*forms, self._gas_form(configuration, self.gas, uniform)]
         if self.cavity.p is None:

@@ -94,6 +94,9 @@ class Adams(Explicit):
         )
         self._solver.set_initial_value(self.values(), time)
 
+    def reconsider(self) -> None:
+        """Go on with what earlier steps have left: VODE's control of the error sees the jump."""
+
     def open(self, rest: float) -> None:
         """Begin a step: VODE chooses its length."""
 

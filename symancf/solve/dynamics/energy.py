@@ -223,7 +223,7 @@ class Audit:
         elif self._start is not None:
             more = loss - self._dissipation
             work += float(gained[0] + more[2])
-            if keep and self._ramp is not None:
+            if self._ramp is not None:
                 work += 0.5 * (self._ramp + self._raised())
             dissipated += float(gained[1] + more[0])
             friction += float(more[1])
@@ -269,7 +269,7 @@ class Audit:
         way the energy U(q, p) takes in the mean of U(q, p_1) - U(q, p_0) at its ends. Returns the
         energies with the new value; None: none was set.
         """
-        if not self._parameters or not self.changed():
+        if not self.changed():
             return None
         if self.visit is not None:
             return self.measure(jumped=True)
@@ -299,6 +299,8 @@ class Audit:
 
     def changed(self) -> bool:
         """Tell whether a `Parameter` was set since the energies were taken (collective)."""
+        if not self._parameters:
+            return False
         other = self._present_values() != self._values
         return bool(self.motion.system.comm.allreduce(other, MPI.LOR))
 
@@ -327,8 +329,18 @@ class Audit:
         energies = system.sum(energies)
         return energies[:4], energies[4:7], energies[7:]
 
-    def stand(self) -> None:
-        """Take the forces of the present state, from which a motion goes on (collective)."""
+    def present(self) -> Energies:
+        """Return the energies of the present state, and keep nothing (collective).
+
+        What was set since `resume` is work, as it will be where the next motion begins.
+        """
+        return self.measure(keep=False, jumped=not self.begun and self.changed())
+
+    def stand(self) -> Energies | None:
+        """Take the forces of the present state, from which a motion goes on (collective).
+
+        Returns what `watch` does: the step after it may go to what a monitor has set.
+        """
         now = self._present_values()
         self._take(self._values)
         if self._work is not None:
@@ -336,13 +348,13 @@ class Audit:
             self._work.last = self._work.course(step=False)[-1]
         self._take(now)
         self.begun = True
-        self.watch()
+        return self.watch()
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Go on from what `state` returned; `stand` then."""
         self.work, self.dissipated = saved["work"], saved["dissipated"]
         self.friction = saved.get("friction", 0.0)
-        self._start, self.begun = saved["start"], False
+        self._start, self._ramp, self.begun = saved["start"], None, False
         if self._work is not None:
             self._work.last = None
         self._total = saved.get("total")

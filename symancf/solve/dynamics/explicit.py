@@ -394,3 +394,7 @@ class Explicit(Integrator):
         ts.getSolution().setArray(values)
         ts.setTime(t)
         ts.restartStep()
+
+    def reconsider(self) -> None:
+        """Begin the next step with the accelerations of a `Parameter` that was set (collective)."""
+        self.resume()

@@ -151,6 +151,9 @@ class Integrator:
         """Go on from the present motion, which something else than a step has changed."""
         self.newton.tangent.stale = True
 
+    def reconsider(self) -> None:
+        """Take that a monitor has set a `Parameter` at the present state (collective)."""
+
     # ---- states ---------------------------------------------------------------------------------
     def snapshot(self) -> State:
         """Return the present state as a value."""

@@ -239,7 +239,7 @@ class DynamicProblem(OneProcess, Displayable):
         """`Energies` of the present state, also before `solve`, with the rates it has then."""
         self._set_up()
         if self._energies is None:
-            return self._audit.measure(keep=False)
+            return self._audit.present()
         if self._audit.changed():
             return self._audit.measure(keep=False, jumped=True)
         return self._energies
@@ -318,24 +318,23 @@ class DynamicProblem(OneProcess, Displayable):
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
-        system = self._system
+        system, times = self._system, list[float]()
         if self._events is None:
             self._events = Events(system.comm)
         switches = system.binding(function) if hasattr(function, "bind") else None
         if not isinstance(switches, Switches):
             own = cast("Callable[[], float]", function)
-            return self._events.add(own, action, direction, terminate).times
-        times: list[float] = []
+            self._events.add(own, action, direction, terminate, times)
+            return times
 
         def happen(switch: Switch) -> None:
-            times.append(system.time)
             switch.action()
             if action is not None:
                 action()
 
         for switch in switches.switches(system, lambda: self._integrator.step_length):
             act = partial(happen, switch)
-            self._events.add(switch.function, act, switch.direction, terminate)
+            self._events.add(switch.function, act, switch.direction, terminate, times)
         return times
 
     @warns_once

@@ -269,15 +269,16 @@ class TimeSteps:
         assert self.restarts is not None
         self._resumed = True
         problem._take(saved.state)
+        if problem._events is not None:
+            problem._events.put_back(method.get("events so far", []))
         time, steps = method["begun"]
         self.begun, self.done = (time, steps), saved.done or self.system.time >= self.request.to
         self.rejections = self.integrator.rejections - int(method["rejected"])
         problem._motion.lead()
-        self.system.prescribe(self.system.time)
-        problem._audit.stand()
+        self._load()
+        problem._energies, problem._started = problem._audit.stand(), True
         problem._newton.balance.begin()  # tolerances of steps are in its sizes
         self.restarts.resume(saved)
-        problem._energies, problem._started = None, True
 
     def _is_watched(self, ahead: bool) -> bool:
         """Tell whether somebody looks at each step; with several ranks one of them may.
@@ -416,14 +417,14 @@ class TimeSteps:
         problem._progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self._thrown is not None:
             raise self._thrown
+        ends = any(event.terminate for event in self._happened)
+        self.done = ends or self.system.time >= self.request.to
         try:
             problem._interruption.check()
         except BaseException:
             if self.restarts is not None:
-                self.restarts.stop(self._restart_state)
+                self.restarts.stop(self._restart_state, self.done)
             raise
-        ends = any(event.terminate for event in self._happened)
-        self.done = ends or self.system.time >= self.request.to
         if self.done:
             problem._measure()
         if self.restarts is not None:
@@ -443,7 +444,9 @@ class TimeSteps:
                 for monitor in problem._monitors:
                     monitor(Observed(step, problem))
             self._require_time(step.time, "a monitor")
-        problem._energies = problem._audit.watch() or problem._energies
+        if problem._audit.changed():
+            self.integrator.reconsider()
+            problem._energies = problem._audit.watch()
 
     def _require_time(self, time: float, who: str) -> None:
         """Require that the time is what it was before a user's function (collective)."""
@@ -506,6 +509,7 @@ class TimeSteps:
             "ts": [integrator.next_step, self.ts.getStepNumber()],
             "rejected": integrator.rejections - self.rejections,
             "begun": list(self.begun),
+            "events so far": [] if self.problem._events is None else self.problem._events.times(),
         }
         return replace(state, method={**state.method, **own})
 
@@ -516,6 +520,14 @@ class TimeSteps:
         if rests:
             self._forget(self.integrator.next_step, self.ts.getStepNumber())
 
+    def _load(self) -> None:
+        """Take loads of the present time (collective).
+
+        Supports stay: where a monitor has set what they prescribe, the next step goes there.
+        """
+        with together(self.system.comm):
+            self.system.update(self.system.time)
+
     def _forget(self, step: float, number: int) -> None:
         """Forget all that earlier steps have left but the motion (collective).
 
@@ -524,7 +536,7 @@ class TimeSteps:
         problem, system, integrator = self.problem, self.system, self.integrator
         problem._motion.lead()
         system.revise(system.time)
-        system.prescribe(system.time)
+        self._load()
         problem._newton.snes.getKSP().reset()
         problem._accelerations.forget()
         problem._newton.begin()
