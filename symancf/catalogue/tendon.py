@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from ..terms.term import PlaceTerm
     from ..values.parameter import Scalar
 
-TOLERANCE = 1e-9  # of strain: below it a segment is neither taut nor slack
+# Of strain where a solution begins, of the unit of tensions where one is judged: below it a tendon
+# is neither taut nor slack, and stays what it is. Above round-off of lengths.
+TOLERANCE = 1e-9
 SHORT = 0.02  # of the length in the reference: a segment whose end this is
 TAUT, UNIT, L0 = "taut", "unit", "l0"
 # tensions of cords over their unit, the scale of multipliers
