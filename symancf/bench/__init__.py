@@ -225,6 +225,7 @@ def measure_all(
     solids: bool = False,
     kinds: Sequence[str] | None = None,
     mechanisms: Sequence[str] | None = None,
+    tendons: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Return the peak, kernels and assembly, or motions, contact, ... instead.
 
@@ -237,6 +238,10 @@ def measure_all(
         from .mechanisms import compare as compare_mechanisms
 
         result["mechanisms"] = compare_mechanisms(mechanisms, with_peers)
+    elif tendons is not None:
+        from .tendons import compare as compare_tendons
+
+        result["tendons"] = compare_tendons(tendons)
     elif touching:
         from .contact import contacts
         from .contact_step import steps
@@ -301,13 +306,15 @@ def main(
     largest: int | None = None,
     robust: Sequence[str] | None = None,
     mechanisms: Sequence[str] | None = None,
+    tendons: Sequence[str] | None = None,
 ) -> int:
     """Measure and print a table, or JSON; `elements`: the PNG of their comparison, or ""."""
     if scaling or largest:
         result = over_ranks(scaling, largest)
     else:
         solids = elements is not None
-        result = measure_all(peers, solve, motions, contact, solids, robust, mechanisms)
+        given = peers, solve, motions, contact, solids, robust, mechanisms, tendons
+        result = measure_all(*given)
     if MPI.COMM_WORLD.rank:
         return 0
     if as_json:

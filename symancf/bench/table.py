@@ -41,6 +41,8 @@ def show(result: dict[str, Any]) -> None:
         console.print(_motions(result["motions"]))
     if result.get("mechanisms"):
         console.print(_mechanisms(result["mechanisms"]))
+    if result.get("tendons"):
+        console.print(_tendons(result["tendons"]))
     if result.get("scaling"):
         for of_rows in (_runs, _iterations, _sent):
             console.print(of_rows(result["scaling"]))
@@ -221,6 +223,20 @@ def _mechanisms(rows: list[dict[str, Any]]) -> Table:
             " | ".join(newton),
             f"{row['apart']:.1e} of {row['size']:g}" if has else "",
         )
+    return table
+
+
+def _tendons(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="Tendons: CPU time of a step [ms], with | without")
+    heads = "mu", "unknowns", "ms", "Newton", "ratio", "of an iteration", "operations"
+    for head in ("model", *heads):
+        table.add_column(head, justify="left" if head == "model" else "right")
+    for row in rows:
+        pairs = (("unknowns", 0), ("ms_per_step", 2), ("iterations", 2))
+        both = [f"{row[k]:.{n}f} | {row[f'{k}_without']:.{n}f}" for k, n in pairs]
+        ratios = [row[k] for k in ("ratio", "ratio_iteration", "operations")]
+        texts = ["" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
+        table.add_row(row["model"], f"{row['mu']:g}", *both, *texts)
     return table
 
 

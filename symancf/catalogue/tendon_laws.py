@@ -14,8 +14,12 @@ from ..kinematics.memory import Remembered, memory, remember
 if TYPE_CHECKING:
     from ..terms.quantities import E, S, V
 
-SLACK = sp.Float(1e-9)  # stiffness of a slack tendon, of that of the system
-GRIP = sp.Float(10.0)  # of the tension over the length: weighs what has slid against forces
+# Weighs the rows of a slack tendon, which say where it lies and pull nothing: little beside forces.
+# Ten times more or less changes no iteration: no test.
+SLACK = sp.Float(1e-9)
+# Weighs what has slid against forces, by the tension over the length, and at least by LEAST units
+# of tensions over it. The equation has the same solutions for any, iterations differ: no test.
+GRIP = sp.Float(10.0)
 LEAST = sp.Float(1e-3)
 ROUND = sp.Float(1e-24)  # under roots: of squares of differences of unit vectors
 

@@ -292,13 +292,12 @@ static double *factor_front(symancf_factor *f, const symancf_front *front, doubl
   return top + (int64_t)rest * rest;
 }
 
-/* Take the entries that are not zero from where they were; tell whether these are all. */
+/* Take the entries from where some were that were not zero; tell whether these are all there are. */
 static int take_nonzero(symancf_factor *f)
 {
   int32_t count = 0, taken = 0;
 #pragma omp simd reduction(+ : count)
   for (int32_t k = 0; k < f->start[f->unknowns]; k++) count += f->value[k] != 0.0;
-  if (count != f->nonzeros) return 0;
 #pragma omp simd reduction(+ : taken)
   for (int32_t k = 0; k < f->nonzeros; k++) {
     f->nonzero[k] = f->value[f->nonzero_place[k]];

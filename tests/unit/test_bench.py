@@ -24,6 +24,7 @@ from symancf.bench.motion import move
 from symancf.bench.motions import compare
 from symancf.bench.picture import draw
 from symancf.bench.solution import pulled, size
+from symancf.bench.tendons import compare as compare_tendons
 from symancf.errors import ParameterError
 from symancf.mesh import Mesh
 from tests.refusals import refused
@@ -236,6 +237,21 @@ def test_a_mechanism_is_compared_with_the_faster_way_of_a_peer(
     monkeypatch.setattr("symancf.bench.mechanisms._answer", answer)
     (row,) = compare_mechanisms(["rotor"], with_peers=True)
     assert (row["ratio"], row["ratio_recorded"], row["apart"]) == (3.0, 2.0, 0.5)
+
+
+def test_tendons(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = compare_tendons(["short rod"], eyelets=8, steps=2)
+    assert [row["mu"] for row in rows] == [0.0, 0.2]
+    for row in rows:
+        assert row["unknowns"] == row["unknowns_without"] + 14
+        assert row["ratio"] > 0.0
+        assert row["ratio_iteration"] > 0.0
+        assert row["operations"] > 1.0
+    monkeypatch.setattr("symancf.bench.tendons.compare", lambda *_: rows)
+    assert main(tendons=[]) == 0
+    assert "with | without" in capsys.readouterr().out
+    with refused(ParameterError, asked="model", given="wheel"):
+        compare_tendons(["wheel"])
 
 
 @pytest.mark.parametrize("rigid", [True, False])

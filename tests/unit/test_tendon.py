@@ -305,6 +305,19 @@ def test_meets_others_at_a_knot():
         assert u[a] @ u[b] == pytest.approx((z**2 - x**2 - y**2) / (2 * x * y), abs=1e-8)
 
 
+@pytest.mark.parametrize(("share", "slack"), [(-3e-9, True), (-3e-10, False), (3e-9, False)])
+def test_is_slack_from_a_thousand_millionth_of_the_unit_on(share, slack):
+    """`TOLERANCE`: what is pressed by less stays taut."""
+    mass, feed = sa.PointMass(1.0, (1.0, 0.0, 0.0)), sa.Parameter("feed", 0.0)
+    ends = [sa.ground.at((0.0, 0.0, 0.0)), mass.centre]
+    cord = sa.Tendon(ends, EA=1.0, start=sa.winch(feed=feed))
+    system = sa.System(mass, terms=[cord, sa.fix(mass)])
+    problem = sa.StaticProblem(system)
+    feed.value = -share * system._discrete.stiffness
+    problem.solve()
+    assert cord.slack(system) == slack
+
+
 def test_refuses_what_cannot_be():
     """One error each, on every rank, that says what was given."""
     mass = sa.PointMass(1.0)
