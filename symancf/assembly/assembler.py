@@ -136,7 +136,7 @@ class Assembler:
         self.values = np.zeros(int(self._first[-1]))
         self._new_values = self.values.copy()
         own_values: dict[str, Value] = {"t": _present}
-        if self._memory is not None:
+        if self._memory is not None and any(STEP in names for names in own):
             own_values[STEP] = OfStep(self._memory.length, is_length=True)
         called: dict[str, list[int]] = {}
         used: dict[Hashable, tuple[str, Value | None, list[int]]] = {}
@@ -240,9 +240,11 @@ class Assembler:
 
     def addresses(self, places: Ints) -> tuple[Ints, Ints]:
         """Return which of some places among `values` kernels see, and the addresses where."""
-        pairs = [group.addresses() for group in self.groups]
+        pairs = [group.addresses for group in self.groups]
         seen = np.concatenate([np.zeros((2, 0), dtype=np.int64), *pairs], axis=1)
-        at, addresses = seen[:, np.isin(seen[0], places)]
+        wanted = np.zeros(len(self.values), dtype=bool)
+        wanted[places] = True
+        at, addresses = seen[:, wanted[seen[0]]]
         return at, addresses
 
     def write(self) -> None:

@@ -103,6 +103,13 @@ class DiscreteSystem(Configuration):
         self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.reviews = bool(self._reviewing)
         self.weighing = protocol.having(self._members, protocol.Weighs)
+        self._standing = [
+            (
+                term if isinstance(term, protocol.ReviewsByMemory) else None,
+                term if isinstance(term, protocol.ReviewsByBounds) else None,
+            )
+            for term in self._reviewing
+        ]
         self.motion: protocol.InMotion | None = None
         self._first_rate: Array | None = None  # the rates that bodies were given
         self._mass_changes = self._mass_placed = False
@@ -388,9 +395,9 @@ class DiscreteSystem(Configuration):
         """
         found: dict[str, Standing] = {}
         bounds: list[Bounds] = []
-        for term in self._reviewing:
-            own = term.standing(self) if isinstance(term, protocol.ReviewsByMemory) else None
-            bound = term.bounds(self) if isinstance(term, protocol.ReviewsByBounds) else None
+        for by_memory, by_bounds in self._standing:
+            own = None if by_memory is None else by_memory.standing(self)
+            bound = None if by_bounds is None else by_bounds.bounds(self)
             if own is None and bound is None:
                 return None
             found |= own or {}

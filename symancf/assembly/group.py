@@ -10,6 +10,7 @@ the same source in all forms of a group: one number, Parameter or function.
 from __future__ import annotations
 
 import ctypes
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -285,8 +286,9 @@ class Group:
             self._put(self._uniform, self._cell, values)
             self._written = now
 
+    @cached_property
     def addresses(self) -> Ints:
-        """Return places among the values of the assembler, and addresses where kernels see them."""
+        """Places among the values of the assembler, and addresses where kernels see them."""
         places = np.arange(self._slots.start, self._slots.stop)
         slots = address(self._uniform) + 8 * np.arange(len(places))
         rows = address(self._cell) + 8 * self._to

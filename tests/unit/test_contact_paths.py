@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import symancf as sa
 from symancf.bench.robust import CASES
@@ -86,6 +87,41 @@ def test_contact_begins_and_ends_in_events_of_a_motion() -> None:
     assert begins == [pytest.approx(fall, rel=1e-10)]
     assert ends == [pytest.approx(fall + lasts, rel=1e-4)]
     assert contact.clearance(system) > 0.0
+
+
+def test_a_first_touch_is_an_event_of_the_contact() -> None:
+    """A ball falls on a floor with friction, and is thrown back: it touches once, and parts."""
+    drop, k, radius = 0.1, 1e5, 0.1
+    ball = sa.RigidBody.sphere(radius, position=(0.0, 0.0, radius + drop), rho=1000.0)
+    floor = sa.Contact(ball, sa.Plane(), mu=0.3, stiffness=k, damping=0.0)
+    problem = sa.DynamicProblem(
+        sa.System(ball, terms=[floor, sa.gravity((0.0, 0.0, -G))]), spectral_radius=1.0
+    )
+    times = problem.event(floor)
+    problem.solve(0.2, step=5e-4)
+    fall, w = np.sqrt(2.0 * drop / G), np.sqrt(k / (4.0 / 3.0 * np.pi * radius**3 * 1000.0))
+    lasts = (np.pi + 2.0 * np.arctan(np.sqrt(G / (2.0 * drop)) / w)) / w
+    assert times[0] == pytest.approx(fall, rel=1e-9)
+    assert np.ptp(times[:-1]) < 1e-9  # one touch, whatever else is found there
+    assert times[-1] == pytest.approx(fall + lasts, rel=1e-4)
+
+
+def test_a_last_touch_is_an_event_of_the_contact() -> None:
+    """A ball that rests on a floor with friction is lifted by a force that grows in time."""
+    mass, k, radius, growth = 2.0, 1e5, 0.1, 200.0
+    at_rest = radius - mass * G / k
+    ball = sa.RigidBody.sphere(radius, (0.0, 0.0, at_rest), mass=mass)
+    floor = sa.Contact(ball, sa.Plane(), mu=0.3, stiffness=k, damping=0.0, initial="press")
+    lift = sa.force(ball.centre, (0.0, 0.0, lambda t: growth * t))
+    problem = sa.DynamicProblem(
+        sa.System(ball, terms=[floor, lift, sa.gravity((0.0, 0.0, -G))]), spectral_radius=1.0
+    )
+    times = problem.event(floor)
+    step = 5e-4
+    problem.solve(0.12, step=step)
+    w, weight = np.sqrt(k / mass), mass * G / growth  # k z = growth (t - sin(w t) / w) - m g
+    parts = brentq(lambda t: t - np.sin(w * t) / w - weight, 0.5 * weight, 2.0 * weight)
+    assert times == [pytest.approx(parts, rel=(w * step) ** 2 / 12.0)]  # its period is that off
 
 
 @pytest.mark.collective

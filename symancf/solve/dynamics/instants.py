@@ -44,7 +44,7 @@ class Instants:
 
     def begin(self, due: Ints) -> None:
         """Let C keep the motion at the ends of some of its next steps, at most `most`."""
-        self.due, self._calm = [int(number) for number in due], self.method.calm
+        self.due, self._calm = due.tolist(), self.method.calm
         self._timed = self.system.assembler.timed
         self.method.newton.native.problem.give(
             kept_count=len(due),

@@ -392,7 +392,7 @@ class Native:
         calm: int,
         takes: Mapping[StepRequest, Take],
         starts: bool = False,
-        seconds: float = 0.1,
+        seconds: float = 0.25,
     ) -> tuple[int, list[Step]]:
         """Make at most `wanted` steps of length h, none that ends within h/5 of `end`.
 

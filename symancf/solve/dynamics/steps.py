@@ -346,6 +346,8 @@ class TimeSteps:
 
     def _wanted(self, most: int) -> tuple[int, Ints]:
         """Return how many steps C is to make, and after which of them the motion is wanted."""
+        rest = self.integrator.end - self.system.time
+        most = min(most, int(rest / self.integrator.step_length) + 2)
         wanted, due = most, self.history.due(most)
         if self.restarts is not None:
             wanted = min(wanted, self._steps_to_restart(self.restarts))
