@@ -35,7 +35,6 @@ TERMS = {
     "Prony series": "how-to/viscoelastic-finger",
     "relaxation": "how-to/viscoelastic-finger",
     "plasticity": "guide/energies",
-    "von Mises": "guide/energies",
     "Mullins effect": "guide/energies",
     "damping": "guide/motions",
     "Rayleigh damping": "guide/motions",
