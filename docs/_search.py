@@ -34,7 +34,7 @@ TERMS = {
     "softening of rubber": "guide/energies",
     "Prony series": "how-to/viscoelastic-finger",
     "relaxation": "how-to/viscoelastic-finger",
-    "plasticity": "guide/statics",
+    "plasticity": "guide/energies",
     "Mullins effect": "guide/energies",
     "damping": "guide/motions",
     "Rayleigh damping": "guide/motions",

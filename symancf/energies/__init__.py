@@ -12,6 +12,7 @@ from ..errors import unknown_names
 from ..values.domain import between, domains, not_negative, positive, stressed_at_rest
 from .fibres import orthotropic, swollen
 from .mullins import ogden_roxburgh
+from .plastic import j2_plasticity
 from .solids import (
     arruda_boyce,
     extended_tube,
@@ -38,6 +39,7 @@ __all__ = [
     "gent",
     "hencky",
     "holzapfel_gasser_ogden",
+    "j2_plasticity",
     "kirchhoff",
     "mooney_rivlin",
     "neo_hooke",

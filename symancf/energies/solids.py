@@ -27,7 +27,7 @@ Energy = Callable[..., Expr]
 
 MAX_TERMS = 20  # terms; those of tables are three
 _BULK = "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infinite"
-_SOLID = {"E": positive(), "nu": between(-1, 0.5, _BULK)}
+SOLID = {"E": positive(), "nu": between(-1, 0.5, _BULK)}
 
 
 @catalogue
@@ -143,7 +143,7 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
 
 
 @catalogue
-@domains(**_SOLID)
+@domains(**SOLID)
 def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     r"""St Venant-Kirchhoff solid: linear in the Green-Lagrange strain, for small strains.
 

@@ -46,6 +46,7 @@ _MODULES = (
     "stretches",
     "relaxation",
     "softening",
+    "plasticity",
     "enhanced",
     "limit_points",
     "bifurcations",

@@ -175,6 +175,9 @@ LAWS: dict[str, Callable[[], sa.Body]] = {
         energies.holzapfel_gasser_ogden(), mu=4.0, k1=2.0, k2=1.0, kappa=0.1, **RUBBER
     ),
     "gent": lambda: block(energies.gent(), mu=4.0, Jm=50.0, **RUBBER),
+    "j2_plasticity": lambda: block(
+        energies.j2_plasticity(hardening=1.0), E=10.0, nu=0.3, yield_stress=0.5, rho=1.0
+    ),
     "kirchhoff": thin,
     "mooney_rivlin": lambda: block(energies.mooney_rivlin(), C10=2.0, C01=0.2, **RUBBER),
     "neo_hooke": lambda: block(energies.neo_hooke(), mu=4.0, lam=6.0, rho=1.0),

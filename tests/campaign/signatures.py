@@ -914,6 +914,16 @@ def examples() -> dict[str, Example]:
             for name, choices in (
                 ("cable", {"strain": "biot", "curvature": "reference"}),
                 ("holzapfel_gasser_ogden", {"fibres": ((1.0, 0.0, 0.0),)}),
+                (
+                    "j2_plasticity",
+                    {
+                        "E": 200.0,
+                        "nu": 0.3,
+                        "yield_stress": 1.0,
+                        "hardening": 1.0,
+                        "kinematic": 1.0,
+                    },
+                ),
                 ("kirchhoff", {"curvature": "n1"}),
                 ("ogden", {"terms": 1}),
             )
