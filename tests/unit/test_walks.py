@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (641, 107),
-    "first": (272, 60),
+    "whole": (643, 107),
+    "first": (273, 60),
     "second": (97, 35),
-    "motion": (438, 74),
+    "motion": (439, 74),
 }
-STATEMENTS = 52336
+STATEMENTS = 52430
 
 
 @cache
