@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 TOLERANCE = 1e-9  # of strain: below it a segment is neither taut nor slack
-#: of the stiffness against slips in all eyelets alike: weighs a slip there against forces
+#: of the stiffness against slips in all eyelets alike: weighs a slip there against forces. Up to
+#: twice that stiffness an eyelet does not slip to and fro; far less lets all stick in between
 WEIGHT = 2.0
 SHORT = 0.02  # of the length in the reference: a segment whose end this is
 TAUT, UNIT, L0, GRIP = "taut", "unit", "l0", "grip"

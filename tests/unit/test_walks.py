@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (97, 35),
     "motion": (438, 74),
 }
-STATEMENTS = 52123
+STATEMENTS = 52175
 
 
 @cache
