@@ -113,8 +113,8 @@ def pulled():
 # $\xi = \theta/2n$ for $n$ discs.
 #
 # Statics bends the robot with its payload first: the integral then holds the lengths. The motion
-# continues from there, in 500 steps of 4 ms. With gains this low the lengths lag by up to 0.55 mm of
-# 7 mm, and the payload still swings at the end.
+# continues from there, in 500 steps of 4 ms. With gains this low the lengths lag by up to 0.55 mm
+# of 7 mm, and the payload still swings at the end.
 
 
 # %%
