@@ -113,9 +113,8 @@ def pulled():
 # $\xi = \theta/2n$ for $n$ discs.
 #
 # Statics bends the robot with its payload first: the integral then holds the lengths. The motion
-# continues from there. Begin bent, or pulled from a state with tension: where eyelets hardly turn,
-# they stick and slip all the time, and steps get short: here 2,400 instead of 500. With gains this
-# low the lengths lag by up to 0.55 mm of 7 mm, and the payload still swings at the end.
+# continues from there, in 500 steps of 4 ms. With gains this low the lengths lag by up to 0.55 mm
+# of 7 mm, and the payload still swings at the end.
 
 
 # %%

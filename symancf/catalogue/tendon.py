@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 # Of strain where a solution begins, of the unit of tensions where one is judged: below it a tendon
 # is neither taut nor slack, and stays what it is. Above round-off of lengths.
 TOLERANCE = 1e-9
-# of the stiffness against slips in all eyelets alike: weighs a slip there against forces
+# Of the stiffness against slips in all eyelets alike: weighs a slip there against forces. Up to
+# twice that stiffness an eyelet does not slip to and fro; far less lets all stick in between.
 WEIGHT = 2.0
 SHORT = 0.02  # of the length in the reference: a segment whose end this is
 TAUT, UNIT, L0, GRIP = "taut", "unit", "l0", "grip"

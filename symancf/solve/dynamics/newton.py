@@ -230,7 +230,7 @@ class Newton(VectorEquations):
         system, ksp = self.system, self.snes.getKSP()
         loosened = {name for term in system.weighing for name in term.loosened()}
         chosen = np.array([form.name not in loosened for form in system.assembler.forms])
-        if not loosened or not self.numbering.size:
+        if not loosened or not self.numbering.size:  # tendons without friction; all is prescribed
             return
         with system.assembler.only(chosen):
             self.renew(ksp)
