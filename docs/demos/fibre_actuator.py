@@ -130,7 +130,7 @@ def inflate(cells, pressures, helices=True):
 # ## What it finds
 # Both meshes reach 30 kPa; they bend by 17, 40, 69, 103, 140 and 178 degrees in steps of 5 kPa, the
 # finer one by up to 6 degrees more. Between the turns the floor bulges, by which it waves, and the
-# threads there carry -2.4 to 3.4 N: they stretch by 0.3 %.
+# threads there carry -2.3 to 3.4 N: they stretch by 0.3 %.
 #
 # The floor is nearly inextensible. `sa.length(tube.along(line), per="cell")` in the place of each
 # stiff thread keeps the length within each cell exactly, and leaves waves within a cell free: the
