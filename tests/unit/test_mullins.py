@@ -46,7 +46,7 @@ class Beam:
         self.turn, self.length = Q, length
 
     def run(self, to: float) -> None:
-        self.problem.solve(to=to, step=0.25)
+        self.problem.solve(to=to, step=0.5)
 
     def results(self) -> Any:
         """Return displacement, and energies stored and dissipated, in the units of the first."""
