@@ -103,13 +103,7 @@ class DiscreteSystem(Configuration):
         self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.reviews = bool(self._reviewing)
         self.weighing = protocol.having(self._members, protocol.Weighs)
-        self._standing = [
-            (
-                term if isinstance(term, protocol.ReviewsByMemory) else None,
-                term if isinstance(term, protocol.ReviewsByBounds) else None,
-            )
-            for term in self._reviewing
-        ]
+        self._standing = [protocol.rules_of(term) for term in self._reviewing]
         self.motion: protocol.InMotion | None = None
         self._first_rate: Array | None = None  # the rates that bodies were given
         self._mass_changes = self._mass_placed = False

@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (97, 35),
     "motion": (439, 74),
 }
-STATEMENTS = 52430
+STATEMENTS = 52434
 
 
 @cache
