@@ -57,18 +57,18 @@ class Beam:
 
 @pytest.mark.collective
 def test_ranks_and_restarts_between_them_change_nothing(shared_tmp_path: Path) -> None:
-    one, every = Beam(MPI.COMM_SELF), Beam(MPI.COMM_WORLD)
+    one, every = Beam(MPI.COMM_SELF, size=0.1), Beam(MPI.COMM_WORLD, size=0.1)
     for beam in (one, every):
-        beam.run(1.5, 0.5)
+        beam.run(1.5, 0.25)
     if MPI.COMM_WORLD.rank == 0:
         one.problem.save(shared_tmp_path / "one.h5")
     every.problem.save(shared_tmp_path / "every.h5")
     MPI.COMM_WORLD.barrier()
-    again = [Beam(MPI.COMM_SELF), Beam(MPI.COMM_WORLD)]
+    again = [Beam(MPI.COMM_SELF, size=0.1), Beam(MPI.COMM_WORLD, size=0.1)]
     for beam, name in zip(again, ("every", "one"), strict=True):
         beam.problem.restore(shared_tmp_path / f"{name}.h5")
     for beam in (one, every, *again):
-        beam.run(4.0, 0.5)
+        beam.run(3.0, 0.25)
     exact = one.results()
     assert exact[3] > 1e-3
     for beam in (every, *again):
