@@ -53,7 +53,7 @@ class Event:
     Attributes
     ----------
     times : of its zeros.
-    told : the list that users have, to which they are added; of a contact one for all its events.
+    log : the list that users have, to which they are added; of a contact one for all its events.
     side : sign of the function, 0 while the motion has not left a zero.
     band : values up to which it has not.
     largest : magnitude that the function had.
@@ -66,7 +66,7 @@ class Event:
         direction: int,
         terminate: bool,
         number: int,
-        told: list[float],
+        log: list[float],
     ) -> None:
         functions: dict[str, Any] = {"function": function, "action": action or function}
         for what, value in functions.items():
@@ -85,7 +85,7 @@ class Event:
         self.function, self.action = function, action
         self.direction, self.terminate, self.number = int(direction), terminate, number
         self.times: list[float] = []
-        self.told = told
+        self.log = log
         self.side = 0
         self.band = self.largest = 0.0
         self._close = 0
@@ -147,7 +147,7 @@ class Event:
         close = bool(self.times) and t - self.times[-1] < CROWDED_DISTANCE * step
         self._close = self._close + 1 if close else 0
         self.times.append(t)
-        self.told.append(t)
+        self.log.append(t)
         if self._close >= MAX_CROWDED_EVENTS:
             raise ConvergenceError(
                 f"{self.name} happens again and again around t = {t:.9g}, the last time after "
@@ -179,10 +179,10 @@ class Events:
         action: Callable[[], None] | None,
         direction: int,
         terminate: bool,
-        told: list[float],
+        log: list[float],
     ) -> None:
         """Take a function; the times of its zeros are added to a list."""
-        event = Event(function, action, direction, terminate, len(self._all) + 1, told)
+        event = Event(function, action, direction, terminate, len(self._all) + 1, log)
         self._all.append(event)
 
     # ---- values ---------------------------------------------------------------------------------
@@ -462,9 +462,9 @@ class Events:
 
     def times(self) -> list[list[list[float]]]:
         """Return the times of all events so far, for a run that goes on in another process."""
-        return [[[*event.times], [*event.told]] for event in self._all]
+        return [[[*event.times], [*event.log]] for event in self._all]
 
     def put_back(self, times: list[list[list[float]]]) -> None:
         """Take what `times` returned, as a history is put back; lists stay the same objects."""
-        for event, (own, told) in zip(self._all, times, strict=False):
-            event.times[:], event.told[:] = own, told
+        for event, (own, log) in zip(self._all, times, strict=False):
+            event.times[:], event.log[:] = own, log
