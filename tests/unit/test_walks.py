@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (641, 107),
-    "first": (272, 60),
+    "whole": (642, 107),
+    "first": (273, 60),
     "second": (97, 35),
     "motion": (438, 74),
 }
-STATEMENTS = 52123
+STATEMENTS = 52215
 
 
 @cache
