@@ -100,10 +100,11 @@ class DiscreteSystem(Configuration):
         revising = protocol.having(self._members, protocol.Revises)
         self.changing = [item for item in revising if item.changes(self)]
         self._holding = protocol.having(self._members, protocol.Holds)
-        self._reviewing = protocol.having(self._members, protocol.Reviews)
+        self._reviewing = [
+            *map(protocol.rules_of, protocol.having(self._members, protocol.Reviews))
+        ]
         self.reviews = bool(self._reviewing)
         self.weighing = protocol.having(self._members, protocol.Weighs)
-        self._standing = [protocol.rules_of(term) for term in self._reviewing]
         self.motion: protocol.InMotion | None = None
         self._first_rate: Array | None = None  # the rates that bodies were given
         self._mass_changes = self._mass_placed = False
@@ -376,7 +377,7 @@ class DiscreteSystem(Configuration):
             self.reviewing = False
             if rough:
                 return Review(Verdict.STANDS)
-            verdicts = [(term.review(self), self.name(term)) for term in self._reviewing]
+            verdicts = [(term.review(self), self.name(term)) for term, *_ in self._reviewing]
         finally:
             self.reviewing = False
         worst = max((verdict for verdict, _ in verdicts), default=Verdict.STANDS)
@@ -389,7 +390,7 @@ class DiscreteSystem(Configuration):
         """
         found: dict[str, Standing] = {}
         bounds: list[Bounds] = []
-        for by_memory, by_bounds in self._standing:
+        for _, by_memory, by_bounds in self._reviewing:
             own = None if by_memory is None else by_memory.standing(self)
             bound = None if by_bounds is None else by_bounds.bounds(self)
             if own is None and bound is None:

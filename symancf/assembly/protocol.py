@@ -306,10 +306,10 @@ class ReviewsByBounds(Reviews, Protocol):
         """Return when steps in C do not ask `review`, None: they have to."""
 
 
-def rules_of(term: Reviews) -> tuple[ReviewsByMemory | None, ReviewsByBounds | None]:
-    """Return a term as what knows when its review lets a solution stand; asking is slow."""
+def rules_of(term: Reviews) -> tuple[Reviews, ReviewsByMemory | None, ReviewsByBounds | None]:
+    """Return a term, and as what knows when its review lets a solution stand; asking is slow."""
     by_memory = term if isinstance(term, ReviewsByMemory) else None
-    return by_memory, term if isinstance(term, ReviewsByBounds) else None
+    return term, by_memory, term if isinstance(term, ReviewsByBounds) else None
 
 
 @runtime_checkable

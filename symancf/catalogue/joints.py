@@ -19,7 +19,7 @@ from ..places.ends import End, Ground
 from ..places.mean import Mean
 from ..terms.constraint import Constraint
 from ..terms.quantities import E, PlaceValues, S, V, check_ends
-from ..values.parameter import label, unit_vector
+from ..values.parameter import Scalar, label, unit_vector
 from .coinciding import coincide
 from .fold import Fold, fold
 from .periodic import Periodic, periodic
@@ -356,6 +356,13 @@ def rotation(
     constraint 'rotation'
     """
     return Constraint(_rotation, *_aligned(name, a, b, axis), name=name, angle=angle)
+
+
+def angle_of(term: object) -> Scalar | None:
+    """Return the angle that a `rotation` prescribes; None: the term is none."""
+    if isinstance(term, Constraint) and term._reading.function is _rotation:
+        return term.parameters.get("angle")
+    return None
 
 
 def translation(

@@ -17,6 +17,7 @@ from ..assembly.configuration import Configuration, Layout, in_system
 from ..assembly.numbering import Block
 from ..assembly.revisions import Bounds, Verdict
 from ..assembly.state import StateVariable
+from ..bodies.natural.body import RigidPoint
 from ..errors import ConstraintError, ParameterError
 from ..places.ends import End, Ground, require_place
 from ..places.facets import FacetPoints
@@ -33,6 +34,7 @@ from ..values.arguments import among, name_or
 from ..values.parameter import OfStep, Parameter, evaluate, label, reals
 from . import pulley_laws
 from . import tendon_laws as laws
+from .prescribed_turns import PrescribedTurns
 from .pretension import pretension
 from .pulleys import FAR_TURN, NEAR_TURN, Circles, Pulley, Tangents, axes_of, turned_by
 from .winches import Eyelet, Winch
@@ -537,6 +539,9 @@ class TendonBinding:
         self.counted = StateVariable(f"{self.name}:turns", np.zeros((term.size - 1, 2)))
         # angles by which planar bodies had turned there
         self.spun = StateVariable(f"{self.name}:angles", np.zeros(len(term._pulleys)))
+        # time and angles then, for pulleys on rigid bodies in space
+        self.prescribed = StateVariable(f"{self.name}:prescribed", np.zeros(0))
+        self.turning: PrescribedTurns | None = None
         self._end = ""  # of its pulleys, where a solution was not good
 
     def carriers(self, configuration: Configuration) -> list[tuple[str, Ints32]]:
@@ -566,6 +571,9 @@ class TendonBinding:
             found = None
             if term._pulleys:
                 axes = {j: one.place.reference_frame for j, one in term._pulleys.items()}
+                if any(isinstance(one.place, RigidPoint) for one in term._pulleys.values()):
+                    self.turning = PrescribedTurns(configuration.terms)
+                    self.prescribed.value = self.turning.now(configuration)
                 self.counted.value = self.circles.begin(term.what, self.X, axes)
                 found = self.circles.tangents(self.X, axes, self.counted.value)
                 L = found.free + self.circles.arcs(found.angles)
@@ -653,8 +661,19 @@ class TendonBinding:
         pulleys = self.term._pulleys.values()
         spun = np.array([turned_by(one.place, configuration) for one in pulleys])
         most = max(np.abs(found.turn).max(), np.abs(spun - self.spun.value).max())
+        if self.turning is not None:
+            turned = self.turning.most(configuration, self.prescribed.value)
+            most = max(most, turned)
+            if turned > FAR_TURN and not self._end:
+                self._end = (
+                    f"a step prescribes a turn of {turned:.3g} rad: with pulleys and drums on "
+                    f"rigid bodies in space it may be {FAR_TURN:g}, since more is not told from "
+                    "less; take shorter steps of the time, of which angles are functions"
+                )
         if self._end or most > FAR_TURN:
             return Verdict.CUT
+        if self.turning is not None:
+            self.prescribed.value = self.turning.now(configuration)
         if most > NEAR_TURN:
             self.counted.value, self.spun.value = self.counted.value + found.turn, spun
         return Verdict.STANDS
@@ -666,7 +685,7 @@ class TendonBinding:
 
     def state_variables(self, configuration: Configuration) -> list[StateVariable]:
         """Return whether it is taut, and angles, which belong to the accepted state."""
-        ways = [self.counted, self.spun] if self.term._pulleys else []
+        ways = [self.counted, self.spun, self.prescribed] if self.term._pulleys else []
         gripping = [self.grip] if self.rubbing else []
         return [self.variable, *gripping, *ways]
 

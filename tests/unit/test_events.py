@@ -143,7 +143,7 @@ def test_a_function_that_stays_at_zero_has_it_where_it_begins_to() -> None:
     times = problem.event(lambda: max(0.0, 0.3 - z()))
     problem.solve(to=1.2 * up, step=up / share)
     assert times == [pytest.approx(up, abs=1e-11 * up / share)]
-    event = Event(lambda: 0.0, None, 0, terminate=False, number=1)
+    event = Event(lambda: 0.0, None, 0, terminate=False, number=1, user_times=[])
     begins = 0.5 + 1e-13
     found = Events._arrival(event, lambda s: max(0.0, begins - s), 0.0, 1.0)
     assert found == pytest.approx(begins, abs=1e-12)
@@ -163,7 +163,7 @@ def test_extrema_near_zero_are_looked_at() -> None:
     """A parabola whose least value is 3 % of its spread; one of 10 % is left."""
     s, looked = np.linspace(0.0, 1.0, 5), []
     for least in (0.03, 0.1):
-        event = Event(lambda: 0.0, None, 0, terminate=False, number=1)
+        event = Event(lambda: 0.0, None, 0, terminate=False, number=1, user_times=[])
         fit = np.array([1.0 + least, -4.0, 4.0])
         looked.append(Events._extrema(event, fit, np.polynomial.polynomial.polyval(s, fit)))
     assert looked == [[pytest.approx(0.5)], []]
@@ -171,7 +171,7 @@ def test_extrema_near_zero_are_looked_at() -> None:
 
 def test_small_values_that_do_not_fall_are_round_off_and_large_ones_are_not() -> None:
     """A solution of a step is no sharper than a millionth of what the function was."""
-    event = Event(lambda: 0.0, None, 0, terminate=False, number=1)
+    event = Event(lambda: 0.0, None, 0, terminate=False, number=1, user_times=[])
     event.largest = 1.0
     for value, later in ((3e-7, 0.0), (3e-6, math.inf)):
         assert event.secant((0.0, value), (1e-9, value), near=1e-8) == later

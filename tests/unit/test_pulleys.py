@@ -116,6 +116,59 @@ def test_is_wound_on_a_drum(steps):
     assert cord.tensions(system)[0] == pytest.approx(3 * G, rel=1e-9)
 
 
+def lifting(turned):
+    """Return statics of a mass on a drum in space that something turns about z, and the mass."""
+    roll = sa.RigidBody((0, 0, 0), mass=1.0, inertia=(0.01,) * 3, name="roll")
+    load, hub = sa.PointMass(3.0, (R, -5.0, 0.0)), roll.at((0, 0, 0))
+    drum = sa.drum(hub, radius=R, axis=(0, 0, 1), turns=0.5)
+    cord = sa.Tendon([load.centre, drum], EA=1e5, tension=3 * G)
+    terms = [cord, sa.gravity((0, -G, 0)), sa.fix(load, ["z"]), *turned(roll, hub)]
+    system = sa.System(roll, load, terms=terms)
+    return sa.StaticProblem(system), lambda: system.position(load.centre)[0, 1] + 5.0
+
+
+@pytest.mark.parametrize("total", [5.0, 2 * math.pi, 6 * math.pi])
+@pytest.mark.parametrize("how", ["support", "joint"])
+def test_turns_of_a_rigid_body_in_space_are_all_counted(how, total):
+    """Also by more than half a turn in one step, and by full turns, which axes do not show."""
+
+    def turn(roll, hub):
+        def gradient(t):
+            c, s = math.cos(total * t), math.sin(total * t)
+            return np.array([[c - 1, -s, 0], [s, c - 1, 0], [0, 0, 0]])
+
+        if how == "support":
+            return [sa.fix(roll, gradient=gradient)]
+        angle = sa.joints.rotation(hub, axis=(0, 0, 1), angle=lambda t: total * t)
+        return [sa.joints.revolute(hub, axis=(0, 0, 1)), angle]
+
+    problem, way = lifting(turn)
+    problem.solve()
+    assert way() == pytest.approx(R * total, rel=1e-9)
+    assert len(problem.history.steps) == 1
+
+
+def test_refuses_a_parameter_that_turns_a_rigid_body_by_more_than_it_can_tell():
+    angle = sa.Parameter("angle")
+
+    def turn(roll, hub):
+        given = sa.joints.rotation(hub, axis=(0, 0, 1), angle=angle)
+        return [sa.joints.revolute(hub, axis=(0, 0, 1)), given]
+
+    problem, way = lifting(turn)
+    problem.solve()
+    for angle.value in (1.5, 3.0):
+        problem.solve()
+    angle.value = 3.0 + 2 * math.pi
+    with pytest.raises(sa.ConvergenceError, match=r"prescribes a turn of 6.28 rad") as caught:
+        problem.solve()
+    assert caught.value.asked == "cord"
+    assert way() == pytest.approx(3.0 * R, rel=1e-9)
+    angle.value = 4.5
+    problem.solve()
+    assert way() == pytest.approx(4.5 * R, rel=1e-9)
+
+
 def test_says_when_a_drum_is_empty():
     roll = sa.PlanarBody((0, 0), mass=1.0, inertia=0.01, name="roll")
     load = sa.PointMass(3.0, (R, -5.0, 0.0))
