@@ -11,10 +11,9 @@ from ..places.on_body import Nodes
 from ..terms.constraint import Constraint
 from ..terms.work.potential import Potential
 from ..values.arguments import name_or, one_of
-from ..values.domain import positive
+from ..values.domain import checked, positive
 from ..values.parameter import label, reals
 from .coinciding import coincide
-from .threads import checked
 
 if TYPE_CHECKING:
     from ..bodies.body import Body

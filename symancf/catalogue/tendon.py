@@ -31,6 +31,7 @@ from ..terms.quantities import symbols_of
 from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import among, name_or
+from ..values.domain import checked, not_negative
 from ..values.parameter import OfStep, Parameter, evaluate, label, reals
 from . import pulley_laws
 from . import tendon_laws as laws
@@ -318,10 +319,16 @@ class Tendon(OneProcess, Displayable):
         for k, sign, w in zip((0, n - 1), (-1.0, 1.0), self._winches, strict=True):
             if w.force is not None:
                 at, name = self._eyelets(np.array([k])), f"{self.name} (winch at {k})"
-                pull = {"force": w.force, "EA": EA, "sign": sign}
+                what = f"{self.what}: the force of the winch at place {k}"
+                force = checked(what, "force", w.force, not_negative("a cord cannot push"))
+                pull = {"force": force, "EA": EA, "sign": sign}
                 self._drives.append(Potential(laws.pull, at, name=name, **pull))
             if w.motor is not None:
                 self._drives.append(self._motor(w, self._eyelets(np.array([k]))))
+
+    def _rubs_by(self) -> Any:
+        """Return the coefficient of friction, a parameter that watches its domain."""
+        return checked(f"{self.what}: mu", "mu", self.mu, not_negative())
 
     def _friction_terms(self, EA: Any) -> list[_Rubbing]:
         """Return the friction in eyelets and on pulleys."""
@@ -330,7 +337,7 @@ class Tendon(OneProcess, Displayable):
         eyelets = [j for j in range(n - 2) if self.rubs and j + 1 not in self._pulleys]
         for js in self._runs(np.array(eyelets, dtype=np.int64), 3):
             ends3 = self._eyelets(js), self._eyelets(js + 1), self._eyelets(js + 2)
-            mu = self.mu if isinstance(self.mu, Parameter) else self.mu[js + 1]
+            mu = self._rubs_by() if isinstance(self.mu, Parameter) else self.mu[js + 1]
             own: dict[str, Any] = dict.fromkeys(("la", "lb", "first", GRIP, TAUT, UNIT), 1.0)
             name = f"{self.name} (eyelets from {js[0] + 1})"
             rubs = _Rubbing(laws.eyelet, *ends3, name=name, EA=EA, mu=mu, **own)
@@ -357,7 +364,7 @@ class Tendon(OneProcess, Displayable):
         sliding = isinstance(self.mu, Parameter) or bool(self.mu[j])
         if one.grips or not (one.pin if one.turns_on_pin else sliding):
             return []
-        mu: Any = self.mu if isinstance(self.mu, Parameter) else float(self.mu[j])
+        mu: Any = self._rubs_by() if isinstance(self.mu, Parameter) else float(self.mu[j])
         given: dict[str, Any] = {"mu": 0.0 if one.turns_on_pin else mu, "pin": one.pin, "EA": EA}
         names = "la", "lb", "first", GRIP, TAUT, UNIT, "to", "off", "counted_a", "counted_b"
         given |= dict.fromkeys(names, 1.0)

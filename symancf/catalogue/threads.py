@@ -17,9 +17,9 @@ from ..places.along import Along, Cut
 from ..terms.quantities import symbols_of
 from ..terms.work.potential import Potential
 from ..values.arguments import flag, function, name_or, one_of
-from ..values.domain import Domain, domains, domains_of, positive
+from ..values.domain import checked, domains, domains_of, positive
 from ..values.functions import REQUIRED, arguments_of, taking
-from ..values.parameter import Checked, Field, Parameter, depends_on_time, evaluate, label
+from ..values.parameter import Field, label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -225,22 +225,6 @@ def _of_line(name: str, law: Callable[..., Any], slack: bool) -> Callable[..., A
     taking(thread, ("rs_a",), {k: own.defaults.get(k, REQUIRED) for k in own.keywords})
     remembered = declared(law)
     return memory(**remembered)(thread) if remembered else thread
-
-
-def checked(what: str, key: str, value: Any, domain: Domain | None) -> Any:
-    """Return a parameter that watches its domain."""
-    if domain is None:
-        return value
-
-    def at(time: float) -> float:
-        number = evaluate(what, value, time)
-        domain.require(key, what, number, f" at time {time:g}")
-        return number
-
-    if not depends_on_time(value) and not isinstance(value, Parameter):
-        at(0.0)
-        return value
-    return Checked(value, at)
 
 
 def _require_scalar(name: str, key: str, value: Any) -> None:

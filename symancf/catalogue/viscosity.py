@@ -16,6 +16,7 @@ from ..runtime.display import Displayable
 from ..runtime.jit import declare
 from ..values import arguments
 from ..values.arguments import name_or
+from ..values.domain import checked, not_negative
 from ..values.parameter import Field, label
 from ..values.reader import require_parameters
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ..assembly.form import Form
     from ..laws.viscous import Viscous
     from ..values.parameter import Value
+
+
+GAINS = "a negative viscosity would feed energy"
 
 
 class Viscosity(OneProcess, Displayable):
@@ -193,6 +197,8 @@ class KelvinVoigt(Viscosity):
         values = {"eta": eta} | section
         if eta_volumetric != 0.0:
             values["eta_volumetric"] = eta_volumetric
+        for key in {"eta", "eta_volumetric"} & {*values}:
+            values[key] = checked(f"{key} of a viscosity", key, values[key], not_negative(GAINS))
         function: Viscous = viscous.solid
         curved: Viscous | None = None
         family = body.element.kinematics().name if isinstance(body, Body) else "solid"
@@ -207,6 +213,13 @@ class KelvinVoigt(Viscosity):
                 curved = curved and viscous.homogeneous(curved)
         elif family == "rod":
             function = viscous.rod
+            if "A" not in {*section, *body.parameters}:
+                raise ParameterError(
+                    f"viscosity of {body.name!r}: the area of the section is not known: give A= or "
+                    "rho= to the rod() of the body's section, which then has A",
+                    asked="A",
+                    given=tuple(body.parameters),
+                )
         elif family == "surface":
             raise KinematicsError(
                 f"body {body.name!r}: {body.element.name} has no strain to damp",

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
+from .parameter import Checked, Parameter, depends_on_time, evaluate
 from .spellings import advise
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -214,6 +215,27 @@ def domains_of(energy: Function) -> Mapping[str, Domain]:
     """Return the domains that an energy declares."""
     declared_domains: Mapping[str, Domain] = getattr(energy, "domains", {})
     return declared_domains
+
+
+def checked(what: str, key: str, value: Any, domain: Domain | None) -> Any:
+    """Return a number, `Parameter` or function of time that watches its domain, at once if it can.
+
+    Raises
+    ------
+    ParameterError : it is outside; of one that changes, when it is used.
+    """
+    if domain is None:
+        return value
+
+    def at(time: float) -> float:
+        number = evaluate(what, value, time)
+        domain.require(key, what, number, f" at time {time:g}")
+        return number
+
+    if not depends_on_time(value) and not isinstance(value, Parameter):
+        at(0.0)
+        return value
+    return Checked(value, at)
 
 
 def stressed_at_rest(energy: Function) -> Function:

@@ -34,6 +34,15 @@ def rope(force, mu=0.25, EA=1e5):
     return sa.System(mass, terms=[cord, sa.fix(mass)]), cord
 
 
+def test_cannot_push():
+    """A force or a coefficient that becomes negative on the way is named, not what it ruins."""
+    for force, mu, asked in ((lambda t: -t, 0.25, "force"), (1.0, sa.Parameter("mu", -0.1), "mu")):
+        system, _ = rope(sa.winch(force=force), mu)
+        with pytest.raises(sa.ParameterError, match="it must not be negative") as error:
+            sa.StaticProblem(system).solve()
+        assert error.value.asked == asked
+
+
 @pytest.mark.parametrize("steps", [1, 10])
 def test_rubs_by_the_equation_of_ropes(steps):
     """Loaded in one step and in ten, then unloaded: the reverse wave runs from the pulled end."""
@@ -330,6 +339,7 @@ def test_refuses_what_cannot_be():
         "start": lambda: sa.Tendon([mass.centre, away], EA=1.0, start="free"),
         "winch": lambda: sa.winch(feed=1.0, force=1.0),
         "motor": lambda: sa.winch(motor=1.0),
+        "force": lambda: sa.Tendon([mass.centre, away], EA=1.0, end=sa.winch(force=-1.0)),
         "tension ": lambda: sa.Tendon([mass.centre, away], EA=1.0, tension=(1.0, "left")),
         "offset": lambda: sa.eyelet(sa.ground.at((0, 0, 0)), offset=1.0),
     }

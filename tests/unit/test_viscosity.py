@@ -218,6 +218,7 @@ def test_a_law_of_the_user() -> None:
             sa.ParameterError,
             {"asked": "I", "possible": ("eta", "eta_volumetric")},
         ),
+        (lambda: sa.KelvinVoigt(body(HEX8), eta=-1.0), sa.ParameterError, {"asked": "eta"}),
         (lambda: sa.KelvinVoigt(sa.RigidBody(), eta=1.0), sa.ParameterError, {"asked": "body"}),
         (
             lambda: sa.Viscosity(body(HEX8), lambda kappa_rate: {"kappa": kappa_rate}),
