@@ -101,13 +101,6 @@ class DiscreteSystem(Configuration):
         self._holding = protocol.having(self._members, protocol.Holds)
         self._reviewing = protocol.having(self._members, protocol.Reviews)
         self.reviews = bool(self._reviewing)
-        self._standing = [
-            (
-                term if isinstance(term, protocol.ReviewsByMemory) else None,
-                term if isinstance(term, protocol.ReviewsByBounds) else None,
-            )
-            for term in self._reviewing
-        ]
         self.motion: protocol.InMotion | None = None
         self._first_rate: Array | None = None  # the rates that bodies were given
         self._mass_changes = self._mass_placed = False
@@ -399,9 +392,9 @@ class DiscreteSystem(Configuration):
         """
         found: dict[str, Standing] = {}
         bounds: list[Bounds] = []
-        for by_memory, by_bounds in self._standing:
-            own = None if by_memory is None else by_memory.standing(self)
-            bound = None if by_bounds is None else by_bounds.bounds(self)
+        for term in self._reviewing:
+            own = term.standing(self) if isinstance(term, protocol.ReviewsByMemory) else None
+            bound = term.bounds(self) if isinstance(term, protocol.ReviewsByBounds) else None
             if own is None and bound is None:
                 return None
             found |= own or {}
