@@ -8,8 +8,8 @@ N, mm and MPa.
 
 # %% [markdown]
 # ## The tube
-# is closed at both ends, which are stiff; air in it is a `sa.Cavity`. The rubber is neo-Hookean
-# with the shear modulus of Ecoflex, 0.02 MPa.
+# The tube is closed at both ends, which are stiff; its air is a `sa.Cavity`. The rubber is
+# neo-Hookean with the shear modulus of Ecoflex, 0.02 MPa.
 
 # %%
 import numpy as np
@@ -59,7 +59,7 @@ sa.root_print(f"rubber alone: length x {along:.3f}, radius x {wide:.3f}")
 # %% [markdown]
 # ## Wind it
 # A `sa.Thread` lies in the solid along a path; here two helices of opposite hands in the middle of
-# the wall. They need not follow the mesh. With a radius that is kept the wall has the axial stress
+# the wall. They need not follow the mesh. With a constant radius the wall has the axial stress
 # $\mu(\lambda - \lambda^{-3})$ by its area of the reference. The rubber inside of the threads
 # passes the pressure on to them, so that what pulls the tube longer is $p\,\pi r^2$ with the radius
 # r of the threads; with that of the bore it would be 16 % less.

@@ -64,7 +64,9 @@ def solved(how: str, **options: object) -> None:
         problem.solve()
         problem.follow(weight, to=2.0, step=0.5)
     else:
-        sa.DynamicProblem(system, method=how, options=options).solve(to=2e-3, step=1e-3)
+        motion = sa.DynamicProblem(system, method=how, options=options)
+        motion.monitor(lambda step: None)  # lets C make one step at a time
+        motion.solve(to=2e-3, step=1e-3)
 
 
 @pytest.mark.parametrize("how", ["statics", "path", "generalized-alpha", "rk"])
