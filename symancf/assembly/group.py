@@ -321,6 +321,7 @@ class Group:
     def overwritten(self) -> None:
         """Let the next `write` write all values: C has written others."""
         self._written = b""
+        self._filled.clear()
 
     def turn(self, term: Term, values: Array, rows: Mapping[int, Array], function: int) -> None:
         """Give a copy of this group's term a direction of the parameters; see `write`.

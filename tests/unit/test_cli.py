@@ -20,6 +20,7 @@ BENCH: dict[str, object] = {
     "solve": (),
     "motions": False,
     "mechanisms": None,
+    "tendons": None,
     "contact": (),
     "elements": None,
     "robust": None,
