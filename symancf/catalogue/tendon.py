@@ -47,9 +47,11 @@ if TYPE_CHECKING:
     from ..terms.term import PlaceTerm
     from ..values.parameter import Scalar
 
-# Of strain where a solution begins, of the unit of tensions where one is judged: below it a tendon
-# is neither taut nor slack, and stays what it is. Above round-off of lengths.
+# Of strain: below it a tendon is neither taut nor slack, and stays what it is. Above round-off of
+# lengths. One that does not stretch has the change of its length that a force makes in one step,
+# which adds up from step to step: STILL of the length, just above round-off.
 TOLERANCE = 1e-9
+STILL = 1e-14
 # Of the stiffness against slips in all eyelets alike: weighs a slip there against forces. Up to
 # twice that stiffness an eyelet does not slip to and fro; far less lets all stick in between.
 WEIGHT = 2.0
@@ -727,7 +729,7 @@ class TendonBinding:
         taut = self.variable.value[0] > 0.0
         if taut:
             least = self._pulls(configuration).min()
-            other = bool(least < -TOLERANCE * configuration.stiffness)
+            other = bool(least < -self._negligible(configuration))
         else:
             shape = self.shape(configuration)
             other = bool(shape.L.sum() > (1.0 + TOLERANCE) * shape.cord.sum())
@@ -765,7 +767,14 @@ class TendonBinding:
         """Return what lets a taut tendon be so without a review, see `review`."""
         if self.term._pulleys or not self.variable.value[0] > 0.0:
             return None
-        return Bounds(self.term._tensions.local(configuration)[0], -TOLERANCE)
+        least = -self._negligible(configuration) / configuration.stiffness
+        return Bounds(self.term._tensions.local(configuration)[0], least)
+
+    def _negligible(self, configuration: Configuration) -> float:
+        """Return what pushes less than can be told from nothing [N]."""
+        if self.term.inextensible:
+            return float(STILL * self.lengths.sum() * configuration.stiffness)
+        return TOLERANCE * evaluate("EA", self.term.EA, configuration.time)
 
     # ---- results --------------------------------------------------------------------------------
     def positions(self, configuration: Configuration) -> Array:

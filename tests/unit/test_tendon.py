@@ -247,6 +247,20 @@ def test_comes_taut_in_flight():
     assert cord.length(system) == pytest.approx(x, rel=1e-4)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+@pytest.mark.parametrize("EA", [1e4, math.inf])
+@pytest.mark.parametrize("step", [1e-3, 1e-5])
+def test_does_not_push_in_short_steps(EA, unit, step):
+    """A mass falls towards the other end of a cord without tension as if there was none."""
+    mass = sa.PointMass(1.0, (unit, 0.0, 0.0))
+    cord = sa.Tendon([sa.ground.at((0.0, 0.0, 0.0)), mass.centre], EA=EA * unit)
+    system = sa.System(mass, terms=[cord, sa.gravity((-0.1 * unit, 0.0, 0.0))])
+    sa.DynamicProblem(system).solve(to=50 * step, step=step)
+    assert cord.slack(system)
+    speed = system.velocity(mass.centre)[0, 0] / unit
+    assert speed == pytest.approx(-0.1 * 50 * step, rel=1e-4)
+
+
 def test_names_what_is_wound_up():
     """A mass is drawn in by its cord until nothing of that is left."""
     problem, *_ = flying(feed=lambda t: -t, speed=0.0)
