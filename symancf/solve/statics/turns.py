@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far forces of laws with memory depend on the length of a step of load."""
+"""Steps of load in which strains turn, and laws with memory that see it."""
 
 from __future__ import annotations
 
