@@ -190,6 +190,23 @@ class Memory:
             length = time - self._now.since
             self._now = replace(self._now, next=values, length=length, stepping=False)
 
+    def half_way(self, assembler: Assembler, state: Array) -> tuple[Array, ...] | None:
+        """Return what would be remembered at a state within the last step (collective).
+
+        Of cells that the step has changed; all else stays as it was. None: it is not finite.
+        """
+        values, bad = assembler.tabulate("update", self._numbers, state)
+        bad += not all(np.isfinite(v).all() for v in values.values())
+        if self.comm.allreduce(bool(bad), MPI.LOR):
+            return None
+        found = []
+        rows = zip(self._numbers, self.forms, self._now.old, self._now.next, strict=True)
+        for k, form, old, after in rows:
+            change, size = (np.abs(x).max(axis=1, keepdims=True) for x in (after - old, after))
+            changed = (change > 1e-9 * size) & form.kernel.tabulated  # not by round-off alone
+            found.append(np.where(changed, values.get(k, after), old))
+        return tuple(found)
+
     def accept_again(self, assembler: Assembler, state: Array, time: float) -> None:
         """End the last step anew, at a state that something else has changed (collective)."""
         self.values = replace(self._now, stepping=bool(self.forms))

@@ -244,6 +244,14 @@ def _first_values(
 ) -> tuple[dict[str, Value], dict[str, Value]]:
     """Return what memory holds before the first step, and where unknowns begin, maybe there."""
     names, unknowns = declared(function), declared_local(function)
+    own = {} if unknowns is None else unknowns.start
+    for key in (STEP, DISSIPATED):
+        if names and (key in own or (key == DISSIPATED and key in arguments)):
+            raise KinematicsError(
+                f"{name}: {key!r} has another meaning in laws with memory: choose another name",
+                asked=key,
+                given=[*arguments, *own],
+            )
     initial = {key: symbol_value(name, key, x, arguments) for key, x in names.items()}
     if unknowns is None:
         return initial, {}

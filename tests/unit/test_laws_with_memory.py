@@ -532,6 +532,17 @@ def test_what_makes_no_sense_is_refused() -> None:
         body(sa.memory(I1=0)(named))
     with refused(sa.KinematicsError, asked="quadrature", given=("2x2x2", "1x1x1")):
         sa.Body(mesh["body"], HEX8, sa.memory(a=0)(parts), E=1.0, volumetric="reduced")
+    with refused(sa.KinematicsError, asked="quadrature", given=("2x2x2", "1x1x1")):
+        sa.Body(mesh["body"], HEX8, sa.memory(a=0)(parts), E=1.0, volumetric="split")
+
+    def own(E_gl: Any, *, a: Any, dissipated: Any, E: Any) -> Any:
+        W = E * E_gl.trace() ** 2 + (dissipated - a) ** 2
+        return sa.remember(W, a=a, stored=W)
+
+    with refused(sa.KinematicsError, asked="dissipated"):
+        sa.Body(mesh["body"], HEX8, sa.memory(a=0)(own), E=1.0, dissipated=1.0)
+    with refused(sa.KinematicsError, asked="dissipated"):
+        body(sa.memory(a=0)(sa.local(dissipated=0)(own)))
     with refused(sa.KinematicsError, asked="dt", given=0):
         sa.memory(dt=0)
     with refused(sa.KinematicsError, asked="b", possible=("a", "E")):

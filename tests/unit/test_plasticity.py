@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from symancf.verify.plasticity import METAL
 from tests.quantities import rotation
 from tests.refusals import refused
 
+pytestmark = pytest.mark.filterwarnings("ignore:the step from")  # long ones, which are meant
 TIGHT = {"snes_rtol": 1e-13}
 PATH = (0.0, 1.0, -1.0, 0.6, 0.0)  # of what moves the end, at 0, 1, 2, ...
 
@@ -73,6 +75,37 @@ def test_ranks_and_restarts_between_them_change_nothing(shared_tmp_path: Path) -
     assert exact[3] > 1e-3
     for beam in (every, *again):
         np.testing.assert_allclose(beam.results(), exact, atol=1e-10 * np.abs(exact).max())
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize(("size", "to", "told"), [(0.3, 0.5, True), (0.02, 1.0, False)])
+def test_a_step_in_which_strains_turn_is_told(size: float, to: float, told: bool) -> None:
+    for comm in (MPI.COMM_SELF, MPI.COMM_WORLD):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            Beam(comm, size=size).run(to, 0.5)
+        long = [w for w in seen if "is long for what 'body' remembers" in str(w.message)]
+        assert len(long) == (told and comm.rank == 0)
+
+
+def test_large_steps_straight_ahead_and_turns_without_flow_are_not_told() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    values = {"E": 200.0, "yield_stress": 1.0, "hardening": 5.0, "kinematic": 0.0}
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, METAL, **values)
+
+    def moved(X: Any, t: float) -> Any:
+        F = rotation([1.0, 2.0, -0.5], max(t - 1.0, 0.0)) @ np.diag([1.0 + 0.3 * min(t, 1.0), 1, 1])
+        return X @ F.T - X
+
+    system = sa.System(body, terms=[sa.fix(body["all"], displacement=moved)])
+    problem = sa.StaticProblem(system, check_stable=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem.solve(to=1.0)
+        before = system.remembered(body)["plastic_strain"]
+        problem.solve(to=2.0)
+    assert before.min() > 0.1
+    np.testing.assert_allclose(system.remembered(body)["plastic_strain"], before, rtol=1e-12)
 
 
 def test_units_and_frames_change_nothing() -> None:

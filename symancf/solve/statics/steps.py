@@ -151,6 +151,10 @@ class LoadSteps:
     def accept(self, step: Step) -> None:
         """End a part at the present state; after few iterations the next one is longer."""
         self.system.accept()
+        if self.system.memory:
+            from .turns import warn_of_turns
+
+            warn_of_turns(self.system, self._before)
         if self.solver.sudden.some:
             self.solver.sudden.reach()
         at = self.end if self.start == self.goal else step.time
