@@ -205,7 +205,8 @@ class PID(Controller):
     """Proportional, integral and derivative control of a measured quantity y.
 
     With the error e = target(t) - y the force on the actuated motion is
-    kp e + ki s + kd de/dt, and the own state s follows ds/dt = e.
+    kp e + ki s + kd de/dt, and the own state s follows ds/dt = e. In statics e = 0, and ki must not
+    be 0: nothing else determines s; for kp alone take a `Controller`.
 
     Parameters
     ----------

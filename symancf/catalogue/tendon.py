@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 # which adds up from step to step: STILL of the length, just above round-off.
 TOLERANCE = 1e-9
 STILL = 1e-14
+# Round-off of strains from lengths: signs of it would let eyelets slip where a cord is pulled anew.
+NO_STRAIN = 16.0 * float(np.finfo(float).eps)
 # Of the stiffness against slips in all eyelets alike: weighs a slip there against forces. Up to
 # twice that stiffness an eyelet does not slip to and fro; far less lets all stick in between.
 WEIGHT = 2.0
@@ -609,9 +611,17 @@ class TendonBinding:
             self.variable.value = np.array([taut])
         if self.term.inextensible:
             return
-        EA = evaluate("EA", self.term.EA, configuration.time)
-        pulls = EA * (shape.L / shape.cord - 1.0) * self.taut(0.0) / configuration.stiffness
-        self._put(configuration, pulls)
+        EA = self._stiffness(configuration)
+        strains = (shape.L / shape.cord - 1.0) * self.taut(0.0)
+        if self.rubbing and np.abs(strains).max() <= NO_STRAIN:
+            strains[:] = 0.0
+        self._put(configuration, EA * strains / configuration.stiffness)
+
+    def _stiffness(self, configuration: Configuration) -> float:
+        """Return EA, the unit of tensions where the cord does not stretch."""
+        if self.term.inextensible:
+            return configuration.stiffness
+        return evaluate("EA", self.term.EA, configuration.time)
 
     def _put(self, configuration: Configuration, pulls: Array) -> None:
         """Let the unknowns that are tensions have values (segments,)."""
@@ -728,8 +738,10 @@ class TendonBinding:
         """Judge a solution: is a taut tendon pressed, or a slack one too short? (collective)."""
         taut = self.variable.value[0] > 0.0
         if taut:
-            least = self._pulls(configuration).min()
-            other = bool(least < -self._negligible(configuration))
+            pulls = self._pulls(configuration)
+            other = bool(pulls.min() < -self._negligible(configuration))
+            if self.rubbing and np.abs(pulls).max() <= NO_STRAIN * self._stiffness(configuration):
+                self._put(configuration, np.zeros(self.term.size - 1))
         else:
             shape = self.shape(configuration)
             other = bool(shape.L.sum() > (1.0 + TOLERANCE) * shape.cord.sum())

@@ -102,7 +102,8 @@ def stick_or_slip(
     k = frozen(sp.Piecewise((grip, grip > 0), (rough, True)))
     trial = f - k * (s_b - s0)
     force = drive - f + sp.Max(sp.Min(trial, most), -most)
-    rubbed = -(drive + y0) / 2 * (s_b - s0)
+    began = sp.Piecewise((y0, drive * y0 > 0), (0, True))  # where it has turned, it stuck at first
+    rubbed = -(drive + began) / 2 * (s_b - s0)
     return remember({ds_b: force}, s0=s_b, y0=drive - first, stored=0, dissipated=rubbed)
 
 

@@ -282,7 +282,8 @@ class Touch:
         p, w = self.pressure, sp.Matrix(velocity)
         slides = self.coulomb.slides() if self.patch else sp.Ne(SLIPPED, 0)
         on = T + DAMPING * STEPS * (w - dot(G, w) * sp.Matrix(G))
-        reserve, speed = 1 - K * sp.sqrt(dot(on, on)) / (m * p), dot(T, w) / sp.sqrt(dot(T, T))
+        on = sp.Max(sp.sqrt(dot(on, on)) - NEAR, 0)  # less is round-off, as p is where it touches
+        reserve, speed = 1 - K * on / (m * p), dot(T, w) / sp.sqrt(dot(T, T))
         self.reserve = sp.Piecewise((1, sp.Or(p <= 0, slides)), (reserve, True))
         self.speed = sp.Piecewise((1, sp.Or(p <= 0, sp.Not(slides))), (speed, True))
 

@@ -54,6 +54,7 @@ class Event:
     ----------
     times : of its zeros.
     user_times : the list that users have; of a contact one for all its events.
+    switch : what goes on with another law of a contact, before the action.
     side : sign of the function, 0 while the motion has not left a zero.
     band : values up to which it has not.
     largest : magnitude that the function had.
@@ -67,6 +68,7 @@ class Event:
         terminate: bool,
         number: int,
         user_times: list[float],
+        switch: Callable[[], None] | None = None,
     ) -> None:
         functions: dict[str, Any] = {"function": function, "action": action or function}
         for what, value in functions.items():
@@ -82,7 +84,7 @@ class Event:
                 given=direction,
                 possible=(-1, 0, 1),
             )
-        self.function, self.action = function, action
+        self.function, self.action, self.switch = function, action, switch
         self.direction, self.terminate, self.number = int(direction), terminate, number
         self.times: list[float] = []
         self.user_times = user_times
@@ -147,7 +149,6 @@ class Event:
         close = bool(self.times) and t - self.times[-1] < CROWDED_DISTANCE * step
         self._close = self._close + 1 if close else 0
         self.times.append(t)
-        self.user_times.append(t)
         if self._close >= MAX_CROWDED_EVENTS:
             raise ConvergenceError(
                 f"{self.name} happens again and again around t = {t:.9g}, the last time after "
@@ -180,10 +181,37 @@ class Events:
         direction: int,
         terminate: bool,
         user_times: list[float],
+        switch: Callable[[], None] | None = None,
     ) -> None:
         """Take a function; the times of its zeros are added to a list."""
-        event = Event(function, action, direction, terminate, len(self._all) + 1, user_times)
+        number = len(self._all) + 1
+        event = Event(function, action, direction, terminate, number, user_times, switch)
         self._all.append(event)
+
+    @staticmethod
+    def note(
+        happened: Sequence[Event], t: float, begin: float, length: float
+    ) -> list[Callable[[], None]]:
+        """Keep the time of events at the end of a step; return what is to be called there.
+
+        Switches of a contact that crowd are one event of it, as where it touches and slips at once.
+        """
+        listed = set[int]()
+        switches = [event.switch for event in happened if event.switch is not None]
+        actions = []
+        for event in happened:
+            event.happened(t, length)
+            times = event.user_times
+            again = id(times) in listed or (
+                event.switch is not None
+                and times[-1:] == [begin]
+                and t - begin <= CROWDED_DISTANCE * length
+            )
+            listed.add(id(times))
+            if not again:
+                times.append(t)
+                actions += [] if event.action is None else [event.action]
+        return [*switches, *actions]
 
     # ---- values ---------------------------------------------------------------------------------
     def values(self) -> Array:

@@ -8,10 +8,9 @@ import time as clock
 import weakref
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
-from ...assembly.protocol import Switch, Switches
+from ...assembly.protocol import Switches
 from ...assembly.state import State
 from ...errors import CheckpointError, ParameterError, SymancfError
 from ...newton import AIDS, wanted
@@ -310,8 +309,9 @@ class DynamicProblem(OneProcess, Displayable):
             also called for times within a step, with the motion there.
             Or a `Contact` with friction on rigid shapes: its zeros are where points begin to slip,
             where their slip ends or turns, and where the first one touches or the last one parts.
-            From there on, not from the next step, they have the other coefficient, so that friction
-            is of second order in the step.
+            What of these follows within a thousandth of a step is the same event. From there on,
+            not from the next step, points have the other coefficient, so that friction is of second
+            order in the step.
         action : called at a zero, on every rank; may change states, rates and parameters.
             Accelerations and multipliers are made consistent with that, the energy that it adds
             is work, and the history keeps the state after it.
@@ -327,14 +327,9 @@ class DynamicProblem(OneProcess, Displayable):
             self._events.add(own, action, direction, terminate, times)
             return times
 
-        def happen(switch: Switch) -> None:
-            switch.action()
-            if action is not None:
-                action()
-
         for switch in switches.switches(system, lambda: self._integrator.step_length):
-            act = partial(happen, switch)
-            self._events.add(switch.function, act, switch.direction, terminate, times)
+            own, way = switch.function, switch.direction
+            self._events.add(own, action, way, terminate, times, switch.action)
         return times
 
     @warns_once

@@ -465,9 +465,11 @@ class TimeSteps:
     def _act(self) -> None:
         """Note events, call their actions, and make consistent what these have changed."""
         problem, time = self.problem, self.system.time
-        for event in self._happened:
-            event.happened(time, self._interval.length)
-        actions = [event.action for event in self._happened if event.action is not None]
+        if not self._happened:
+            return
+        interval = self._interval
+        assert problem._events is not None
+        actions = problem._events.note(self._happened, time, interval.begin.time, interval.length)
         if not actions:
             return
         problem._audit.measure()
@@ -478,7 +480,6 @@ class TimeSteps:
         self._require_time(time, "an event's action")
         problem._motion.lead()
         self._change(before, self.integrator.step_length)
-        assert problem._events is not None
         problem._events.begin()
 
     # ---- what changes from outside --------------------------------------------------------------
