@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (643, 107),
-    "first": (273, 60),
+    "whole": (644, 107),
+    "first": (274, 60),
     "second": (97, 35),
     "motion": (438, 74),
 }
-STATEMENTS = 52497
+STATEMENTS = 52584
 
 
 @cache
