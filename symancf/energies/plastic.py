@@ -107,7 +107,8 @@ def j2_plasticity(
         squares = Add(*(d**2 for d in deviator))
         limit = own["yield_stress"] / ratio + modulus * ratio * own["plastic_strain"]
         trial = 6 * mu**2 * squares
-        most = sqrt(Piecewise((trial, trial > limit**2), (limit**2, True)))
+        yields = trial > limit**2 * (1 + 1e-11)  # after flow, q is the limit but for round-off
+        most = sqrt(Piecewise((trial, yields), (limit**2, True)))
         flow = (most - limit) / (3 * mu + modulus)
         network = (shear - mu) / 2 * (J ** Rational(-2, 3) * I1 - 3)
         volume = bulk / 2 * (log1 + log2 + log3) ** 2
