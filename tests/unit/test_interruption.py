@@ -89,7 +89,8 @@ def test_motions_stop_at_the_last_step(method: str) -> None:
     adaptive = False if method == "rk" else None  # its second step would end the motion
     with pytest.raises(KeyboardInterrupt) as ended:
         problem.solve(to=0.01, step=1e-3, adaptive=adaptive)
-    assert f"{problem.steps} steps, at time {system.time:g};" in str(ended.value)
+    steps = "1 step" if problem.steps == 1 else f"{problem.steps} steps"
+    assert f"after {steps}, at time {system.time:g};" in str(ended.value)
     assert len(ended.traceback) < 5
     assert system.time == problem.history.time[-1]
     assert 0.001 <= system.time < 0.008
