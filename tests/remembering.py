@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sympy as sp
+from mpi4py import MPI
 from sympy import Abs, Max, Piecewise, Rational, exp, sign
 
 import symancf as sa
@@ -133,3 +135,25 @@ def bar_of_steel(strains: Sequence[float]) -> tuple[np.ndarray, float]:
         plastic, total = plastic + over * np.sign(trial), total + over
         stresses.append(E * (strain - plastic))
     return np.array(stresses), total
+
+
+def require_ranks_and_restarts(
+    model: Callable[[MPI.Comm], Any], folder: Path, middle: float, end: float
+) -> None:
+    """All ranks beside one; saved in the middle by one and read by all, and the other way round."""
+    one, every = model(MPI.COMM_SELF), model(MPI.COMM_WORLD)
+    for beam in (one, every):
+        beam.run(middle)
+    if MPI.COMM_WORLD.rank == 0:
+        one.problem.save(folder / "one.h5")
+    every.problem.save(folder / "every.h5")
+    MPI.COMM_WORLD.barrier()
+    again = [model(MPI.COMM_SELF), model(MPI.COMM_WORLD)]
+    for beam, name in zip(again, ("every", "one"), strict=True):
+        beam.problem.restore(folder / f"{name}.h5")
+    for beam in (one, every, *again):
+        beam.run(end)
+    exact = one.results()
+    assert np.abs(exact).min() > 1e-4
+    for beam in (every, *again):
+        np.testing.assert_allclose(beam.results(), exact, atol=1e-10 * np.abs(exact).max())

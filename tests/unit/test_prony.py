@@ -18,6 +18,7 @@ from symancf.errors import KinematicsError, ParameterError
 from symancf.verify.states import moment, residual
 from tests.quantities import rotation
 from tests.refusals import refused
+from tests.remembering import require_ranks_and_restarts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -254,22 +255,7 @@ class Beam:
 @pytest.mark.collective
 def test_ranks_and_restarts_between_them_change_nothing(shared_tmp_path: Path) -> None:
     """All ranks beside one; saved in the middle by one and read by all, and the other way round."""
-    one, every = Beam(MPI.COMM_SELF), Beam(MPI.COMM_WORLD)
-    for beam in (one, every):
-        beam.run(1.5)
-    if MPI.COMM_WORLD.rank == 0:
-        one.problem.save(shared_tmp_path / "one.h5")
-    every.problem.save(shared_tmp_path / "every.h5")
-    MPI.COMM_WORLD.barrier()
-    again = [Beam(MPI.COMM_SELF), Beam(MPI.COMM_WORLD)]
-    for beam, name in zip(again, ("every", "one"), strict=True):
-        beam.problem.restore(shared_tmp_path / f"{name}.h5")
-    for beam in (one, every, *again):
-        beam.run(3.0)
-    exact = one.results()
-    assert np.abs(exact).min() > 1e-4
-    for beam in (every, *again):
-        np.testing.assert_allclose(beam.results(), exact, atol=1e-10 * np.abs(exact).max())
+    require_ranks_and_restarts(Beam, shared_tmp_path, 1.5, 3.0)
 
 
 def test_units_and_frames_change_nothing() -> None:
