@@ -13,7 +13,6 @@ from dataclasses import replace as replaced
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CodegenError
 from symancf_codegen.graph.dag import Dependence, ExpressionGraph, Node
 from symancf_codegen.graph.differentiate import (
@@ -30,6 +29,7 @@ from symancf_codegen.graph.magnitude import magnitudes
 from symancf_codegen.graph.reduce import add_dyads, share_roots
 from symancf_codegen.mapped import Inner, inner_derivatives, moved_map
 from symancf_codegen.modes import MODES, STANDARD
+from symancf_codegen.parameters import along_parameters, change_of_unknowns, pull
 
 if TYPE_CHECKING:
     from symancf_codegen.lower.point import LoweredLaw, NamedNodes
@@ -99,6 +99,8 @@ class Results:
     tangent : d residual / d leaves without zeros; the upper triangle for an energy.
     residual_with_tangent : the residual in the form that shares most with the tangent.
     parameter : derivative of the residual; the direction of a parameter is ``rate <parameter>``.
+    pull : derivative of d . residual + seed . update by the leaves, then by the parameters and
+        what the point remembers, called `by`; the weights of the latter are ``seed <memory>``.
     outputs : name and node of what the kernel tells of each point.
     domain : nodes that must be > 0.
     names_of : titled lists of (name, node) for the printer.
@@ -119,6 +121,8 @@ class Results:
     tangent: Matrix
     residual_with_tangent: list[Node]
     parameter: list[Node]
+    pull: list[Node]
+    by: list[str]
     outputs: list[tuple[str, Node]]
     domain: list[Node]
     names_of: NamedNodes
@@ -135,6 +139,7 @@ class Results:
             "tangent": [*self.residual_with_tangent, *self.tangent.values()],
             "product": self.product,
             "parameter": self.parameter,
+            "pull": self.pull,
         }
         tables = (mode for mode in self.chosen if MODES[mode].tabulates)
         nodes |= {key: [node for _, node in self.outputs] for key in tables}
@@ -145,6 +150,8 @@ class Results:
         forces = [self.residual] if "residual" in self.chosen else []
         if self.local is not None:
             forces += self.local.columns
+        if "pull" in self.chosen:  # v is asked for where there are forces
+            forces += [self.residual, self.pull[: len(self.leaves)]]
         return [*forces, self.parameter] if "parameter" in self.chosen else forces
 
 
@@ -161,13 +168,15 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
     matrix = {key: node for key, node in matrix.items() if node != g.zero}
     local = _local(point, forces, modes, inner)
     results_of_points = _outputs_of(point, modes)
+    by, pulled = pull(point, residual, modes)
     groups = [
         [point.stored],
         residual,
         product,
         first,
         [*matrix.values()],
-        _by_parameters(point, residual) if "parameter" in modes else [],
+        along_parameters(point, residual) if "parameter" in modes else [],
+        pulled,
         [node for _, node in results_of_points],
         point.domain,
         [] if point.principal is None else point.principal.entries,
@@ -182,6 +191,7 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
         first,
         entries,
         parameter,
+        pulled,
         outputs,
         domain,
         own_forces,
@@ -200,6 +210,8 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
         tangent=dict(zip(matrix, entries, strict=True)),
         residual_with_tangent=first,
         parameter=parameter,
+        pull=pulled,
+        by=by,
         outputs=[(name, node) for (name, _), node in zip(results_of_points, outputs, strict=True)],
         domain=domain,
         names_of=[
@@ -249,7 +261,7 @@ def _local(
             if inner is not None:  # the map is a product of jets and unknowns
                 moved = [g.dot(column, _rates(point)) for column in columns]
         if "parameter" in modes:
-            moved = _by_parameters(point, local.equations)
+            moved = along_parameters(point, local.equations)
     return LocalResults(
         unknowns=local.unknowns,
         inverse=[*chain(*local.inverse)],
@@ -276,15 +288,6 @@ def _direction(point: LoweredLaw) -> dict[Node, Node]:
     return dict(zip(point.variables, seeds, strict=True))
 
 
-def _change(point: LoweredLaw, rates: Sequence[Node]) -> dict[Node, Node]:
-    """Return how unknowns of the point follow equations that change at `rates`."""
-    local, g = point.local, point.graph
-    if local is None or local.shared:
-        return {}
-    pairs = zip(local.unknowns, local.inverse, strict=True)
-    return {x: g.neg(g.dot(row, rates)) for x, row in pairs}
-
-
 def _outputs_of(point: LoweredLaw, modes: Sequence[str]) -> list[tuple[str, Node]]:
     """Return what the kernel tells of each point, name and node."""
     chosen = [mode for mode in modes if MODES[mode].tabulates]
@@ -302,7 +305,7 @@ def _second(
     direction = _direction(point)
     seeds = [direction[x] for x in point.variables]
     if point.local is not None:
-        direction |= _change(point, directional(g, point.local.equations, direction))
+        direction |= change_of_unknowns(point, directional(g, point.local.equations, direction))
     products = [directional(g, forces, direction)]
     if inner is not None:
         strategy, gradients, matrix = inner
@@ -321,41 +324,6 @@ def _second(
     return first, product, matrix, strategy
 
 
-def _by_parameters(point: LoweredLaw, nodes: list[Node]) -> list[Node]:
-    """Return derivatives along a direction of all parameters.
-
-    The variables are parameters' functions, too, so they are put in before; and what is `frozen`
-    for tangents alone moves.
-    """
-    g = point.graph
-    equations = [] if point.local is None else point.local.equations
-    flat = g.substitute([*equations, *nodes], point.replace)
-    image: dict[Node, Node] = {}
-    for node in g.reach(flat):
-        args = [image[a] for a in g.args[node]]
-        same = node if tuple(args) == g.args[node] else g.apply(g.op[node], args)
-        moves = {"frozen": 0, "instead": 1}.get(g.op[node])
-        image[node] = same if moves is None else args[moves]
-    flat = [image[node] for node in flat]
-    names = [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
-    rates = {point.nodes[name]: g.symbol(f"rate {name}", Dependence.DIRECTION) for name in names}
-    rates |= _change(point, directional(g, flat[: len(equations)], rates))
-    return _with_finite_logarithms(g, directional(g, flat[len(equations) :], rates), flat)
-
-
-def _with_finite_logarithms(
-    g: ExpressionGraph, nodes: list[Node], computed: list[Node]
-) -> list[Node]:
-    """Return derivatives with log x, of exponents n of x, as 0 at x = 0, but those that are known.
-
-    x**n log x is 0 there, also where n does not change.
-    """
-    before = set(g.reach(computed))
-    logs = [n for n in g.reach(nodes) if g.op[n] == "log" and n not in before]
-    positive = [g.select(g.call("lt", g.zero, g.args[n][0]), g.args[n][0], g.one) for n in logs]
-    return g.substitute(nodes, dict(zip(logs, (g.call("log", x) for x in positive), strict=True)))
-
-
 def _implicit(point: LoweredLaw) -> Matrix:
     """Return d forces / d variables, the change of unknowns of the point included."""
     g, x, forces = point.graph, point.variables, _forces(point)
@@ -366,7 +334,7 @@ def _implicit(point: LoweredLaw) -> Matrix:
         slopes = jacobian(g, local.equations, x)
         size = range(len(local.unknowns))
         for c in range(len(x)):
-            change = _change(point, [slopes[k, c] for k in size])
+            change = change_of_unknowns(point, [slopes[k, c] for k in size])
             for r in range(len(forces)):
                 own = (g.mul(by_unknown[r, k], change[local.unknowns[k]]) for k in size)
                 matrix[r, c] = g.add(matrix[r, c], g.total(own))

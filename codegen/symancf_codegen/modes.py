@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 #: What an operand holds, and so how a kernel reads it or makes it of what laws say at points.
-Shape = Literal["scalar", "vector", "matrix", "uniform", "cell", "points"]
+Shape = Literal["scalar", "vector", "matrix", "uniform", "cell", "points", "sums", "rows"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Operand:
     name : of the argument in C.
     shape : ``scalar`` [8], a sum over the points; ``vector`` [rows][8], of the unknowns;
         ``matrix``, packed blocks; ``uniform`` and ``cell``, as the parameters; ``points``, the
-        rows [8] of a law at all points one after the other.
+        rows [8] of a law at all points one after the other; ``sums`` [parameters][8] of uniform
+        parameters and ``rows`` [parameters][8] of those per cell, to which functions add.
     meaning : one line for people.
     """
 
@@ -57,6 +58,11 @@ class Mode:
         return self.result("points") is not None
 
     @property
+    def sums(self) -> tuple[str, ...]:
+        """The names of its results to which it adds what it finds."""
+        return tuple(x for x in self.results if OPERANDS[x].shape in ("sums", "rows"))
+
+    @property
     def arguments(self) -> str:
         """The operands as C declares them."""
         read = [f"const double *{name}" for name in self.inputs]
@@ -76,6 +82,12 @@ OPERANDS = {
         Operand("Kv", "vector", "tangent times v"),
         Operand("fp", "vector", "df/d parameters times their direction"),
         Operand("O", "points", "PointLaw.outputs, or what points remember, PointLaw.history"),
+        Operand("seed", "cell", "weights of what points remember, in its rows"),
+        Operand("fv", "vector", "derivative of v . f + seed . update by the unknowns"),
+        Operand("by_uniform", "sums", "derivative of it by the uniform parameters"),
+        Operand(
+            "by_cell", "rows", "derivative of it by parameters per cell and what is remembered"
+        ),
     )
 }
 
@@ -90,6 +102,7 @@ MODES = {
         Mode("outputs", ("u",), ("O",)),
         Mode("update", ("u",), ("O",)),
         Mode("initial", ("u",), ("O",)),
+        Mode("pull", ("u", "v", "seed"), ("fv", "by_uniform", "by_cell")),
     )
 }
 

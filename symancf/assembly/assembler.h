@@ -34,6 +34,9 @@ typedef struct {
   double *uniform; /* uniform parameters */
   const double *cell;    /* [batches][cell_rows][8] */
   const double *uniform_rate, *cell_rate; /* a direction of both; NULL: zero */
+  double *by_uniform, *by_cell; /* [batches][uniform_rows or cell_rows][8] of PULL; NULL: nothing */
+  const double *seed;           /* [batches][cell_rows][8] */
+  int32_t uniform_rows;
   double *table;      /* [batches][table_rows][8], what kernels tell of points; NULL: nothing */
   int32_t table_rows;
   const uint8_t *owned;  /* [n] this rank counts the entity's energy */

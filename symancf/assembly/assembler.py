@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Protocol
@@ -15,6 +16,7 @@ import numpy as np
 from symancf_codegen.modes import MODES
 
 from ..arrays import Array, Ints, Mask, address
+from ..errors import ParameterError
 from ..kinematics.memory import STEP
 from ..runtime import jit
 from ..runtime.log import EVENTS
@@ -30,7 +32,7 @@ from ..values.parameter import (
     is_number,
 )
 from .closest_points import library as load_library
-from .form import Form
+from .form import ClosestPoints, Form
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms
 
@@ -55,6 +57,27 @@ class Remembers(Protocol):
 
     def length(self, time: float, /) -> float:
         """Return the length of the step that ends at a time."""
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """Derivatives of one number; see `Assembler.pull`.
+
+    Attributes
+    ----------
+    values : by the `Assembler.values`, of the entities that this rank owns.
+    rows : by parameters and memory of entities (n, rows), by their form; copies included.
+    coordinates : by the coordinates, local vector, complete at what this rank owns.
+    all_terms : whether these have a part of all terms: not those of points opposite to facets that
+        move, whose kernels know nothing of what the closest points depend on.
+    bad : number of points that left the domain of their law.
+    """
+
+    values: Array
+    rows: dict[int, Array]
+    coordinates: Array
+    all_terms: bool
+    bad: int
 
 
 class Assembler:
@@ -506,6 +529,62 @@ class Assembler:
         """Write the derivative of the residual in the direction of `turn` into the vector `f`."""
         f.fill(0.0)
         return self._call("parameter", x, None, f, None)
+
+    def pull(self, x: Array, v: Array, seeds: Mapping[int, Array] | None = None) -> Derivatives:
+        """Return derivatives of s = v . residual(x) + seeds . update(x) (collective).
+
+        By all parameters, by what laws remember, and by the coordinates: (tangent^T v), exact
+        also where tangents leave something out. Kernels are compiled with the mode ``pull`` when
+        this happens first.
+
+        Parameters
+        ----------
+        v : local vector with the values of ghosts.
+        seeds : (n, rows) of entities by their form: weights of what these remember next, in the
+            rows of `Form.cell` where they remember it; copies of entities have theirs, too.
+
+        Raises
+        ------
+        CodegenError : a law has unknowns of a cell.
+        ParameterError : points slide with friction on facets that move, or are damped there.
+        """
+        self.prepare("pull", np.flatnonzero(self._active).tolist())
+        projected: Mask = self._active & [
+            isinstance(form.entities, ClosestPoints) for form in self.forms
+        ]
+        for form in compress(self.forms, projected):
+            assert isinstance(form.entities, ClosestPoints)
+            if form.entities.anchor >= 0 or self._vectors.get("rate") is not None:
+                raise ParameterError(
+                    f"derivatives by all parameters are not known of {form.name!r}: points slide "
+                    "with friction, or are damped, on facets that move; at rest and without "
+                    "friction they are",
+                    asked="pull",
+                    given=form.name,
+                )
+        coordinates = np.zeros_like(x)
+        kept: dict[Group, tuple[Array, ...]] = {}
+        try:
+            for group, term in zip(self.groups, self._terms, strict=False):
+                kernel = self._telling(self.forms[group.numbers[0]].kernel, "pull")
+                kept[group] = group.pull(term, seeds or {}, kernel.addresses["pull"])
+            bad = self._call("pull", x, v, coordinates, None)
+        finally:
+            for term in self._terms:
+                term.by_uniform = term.by_cell = term.seed = None
+        values = np.zeros_like(self.values)
+        rows: dict[int, Array] = {}
+        for group, (by_uniform, by_cell, _) in kept.items():
+            uniform, cell = group.values_of(by_uniform), group.values_of(by_cell)
+            for number in group.numbers:
+                form, first = self.forms[number], int(self._first[number])
+                own = form.owned.astype(bool)  # sums count each entity once
+                slots = len(form.kernel.uniform)
+                values[first : first + slots] = uniform[number][own, :slots].sum(axis=0)
+                for k, name in enumerate(parameters(form)[slots:], first + slots):
+                    values[k] = cell[number][own, form.kernel.cell.index(name)].sum()
+                rows[number] = cell[number]
+        return Derivatives(values, rows, coordinates, not projected.any(), bad)
 
     def tabulate(self, mode: str, forms: Sequence[int], x: Array) -> tuple[dict[int, Array], int]:
         """Return what a function of kernels tells of the points of forms, by their numbers.

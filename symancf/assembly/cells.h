@@ -234,6 +234,13 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
       bad += t->parameter(lanes, t->uniform, cell, X, u, t->uniform_rate, rate, e);
       disturb(e, forces);
       scatter_vector(t, batch, own, e, f);
+    } else if (what == PULL) {
+      const int64_t begin = (int64_t)batch * LANES;
+      gather(t, batch, v, own, w);
+      bad += t->pull(lanes, t->uniform, cell, X, u, w, t->seed + begin * t->cell_rows, e,
+                     t->by_uniform + begin * t->uniform_rows, t->by_cell + begin * t->cell_rows);
+      disturb(e, forces);
+      scatter_vector(t, batch, own, e, f);
     } else if (what == TANGENT) {
       bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
       disturb(e, forces);

@@ -87,6 +87,31 @@ static void remember(const symancf_term *t, const symancf_batch *b, int lane, co
   }
 }
 
+/*
+ * Derivatives by the parameters of a batch of points, where the closest points stay: v . f has no
+ * other, and by unknowns it is the tangent that tells.
+ */
+static int64_t pull(const symancf_term *t, const symancf_batch *b, const double *v, const double *g,
+                    double *d, double *P)
+{
+  const int64_t rows = 2 * t->cell_rows + t->uniform_rows;
+  double *by_cell = aligned_alloc(64, (size_t)(rows + 1) * LANES * sizeof(double));
+  if (!by_cell) return 1;
+  double *by_uniform = by_cell + t->cell_rows * LANES, *seed = by_uniform + t->uniform_rows * LANES;
+  memset(by_cell, 0, (size_t)rows * LANES * sizeof(double));
+  jets_of(t, b, v, NULL, NULL, d);
+  const int64_t bad = t->pull(b->n, t->uniform, b->cell, NULL, g, d, seed, P, by_uniform, by_cell);
+  for (int l = 0; l < b->n; l++) {
+    const int64_t begin = b->point[l] / LANES * LANES, lane = b->point[l] % LANES;
+    for (int k = 0; k < t->uniform_rows; k++)
+      t->by_uniform[begin * t->uniform_rows + k * LANES + lane] += by_uniform[k * LANES + l];
+    for (int k = 0; k < t->cell_rows; k++)
+      t->by_cell[begin * t->cell_rows + k * LANES + lane] += by_cell[k * LANES + l];
+  }
+  free(by_cell);
+  return bad;
+}
+
 /* Evaluate a batch of points; `v` in directions: of positions, `w` of their rates. */
 static int64_t flush(const symancf_assembler *assembler, const symancf_term *t, int what, const double *x,
                      const double *v, const double *w, double *f, double *energies, double *work,
@@ -112,6 +137,7 @@ static int64_t flush(const symancf_assembler *assembler, const symancf_term *t, 
       if (t->owned[b->point[l]]) energies[t->form[0]] += P[l];
     return bad;
   }
+  if (what == PULL) return pull(t, b, v, g, d, P);
   if (what == PRODUCT) {
     jets_of(t, b, v, w, normals->dm, d);
     bad = t->product(n, t->uniform, b->cell, NULL, g, d, P);

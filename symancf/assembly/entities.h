@@ -164,6 +164,11 @@ static int64_t entities(const symancf_assembler *assembler, const symancf_term *
     } else if (what == PARAMETER) {
       const double *rate = t->cell_rate + (int64_t)(first / LANES) * t->cell_rows * LANES;
       bad += t->parameter(lanes, t->uniform, cell, NULL, g, t->uniform_rate, rate, P);
+    } else if (what == PULL) {
+      jets(t, first, lanes, v, NULL, d);
+      bad += t->pull(lanes, t->uniform, cell, NULL, g, d, t->seed + (int64_t)first * t->cell_rows, P,
+                     t->by_uniform + (int64_t)first * t->uniform_rows,
+                     t->by_cell + (int64_t)first * t->cell_rows);
     } else if (matrix) {
       bad += t->tangent(lanes, t->uniform, cell, NULL, g, P, H);
       disturb(H, (int64_t)m * m * LANES);

@@ -339,6 +339,23 @@ class Group:
         term.uniform_rate, term.cell_rate = address(uniform), address(cell)
         term.parameter = function
 
+    def pull(self, term: Term, seeds: Mapping[int, Array], function: int) -> tuple[Array, ...]:
+        """Give a copy of this group's term room for derivatives by all parameters.
+
+        By uniform ones (batches, slots, 8), by those of entities and what these remember
+        (batches, rows, 8), and the weights of the latter, which are to be kept as long.
+        `seeds` (n, rows) by the number of the form; `function` is the kernel's ``pull``.
+        """
+        batches, rows = max(1, len(self._cell)), max(1, self._cell.shape[1])
+        by_uniform = aligned((batches, len(self._uniform), LANES))
+        by_cell, seed = aligned((batches, rows, LANES)), aligned((batches, rows, LANES))
+        for k, number in enumerate(self.numbers):
+            if number in seeds and len(seeds[number]):
+                self._fill(seed, k, seeds[number])
+        term.by_uniform, term.by_cell = address(by_uniform), address(by_cell)
+        term.seed, term.uniform_rows, term.pull = address(seed), len(self._uniform), function
+        return by_uniform, by_cell, seed
+
     def tabulate(self, term: Term, rows: int, mode: str, function: int) -> Array:
         """Give a copy of this group's term a table of what a function of the kernel tells.
 

@@ -64,6 +64,7 @@ int64_t symancf_assemble(const symancf_assembler *assembler, int what, const dou
     const symancf_term *t = assembler->term + k;
     if (!t->n || (what == PRODUCT && !t->has_tangent)) continue;
     if (what == PARAMETER && !t->uniform_rate) continue;
+    if (what == PULL && !t->by_cell) continue;
     if (tabulates(what) && !t->table) continue;
     if (what == LINEARIZE && !t->linearized) continue;
     if (what == PRODUCT && t->linearized) {

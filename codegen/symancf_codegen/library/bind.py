@@ -37,8 +37,8 @@ class Kernel:
     source, header, path : C text, C declarations, path of the shared library.
     addresses : address of each of its functions.
 
-    The methods `energy`, `residual`, `tangent`, `product`, `parameter` and `outputs` copy their
-    arguments into batches of 8 lanes and back; a kernel has those of its `Description.modes`.
+    The methods `energy`, `residual`, `tangent`, `product`, `parameter`, `pull` and `outputs` copy
+    their arguments into batches of 8 lanes and back; a kernel has those of `Description.modes`.
     """
 
     def __init__(self, description: Description, source: str, path: Path) -> None:
@@ -155,6 +155,28 @@ class Kernel:
         (fp,), bad = self._run("parameter", u, reference, parameters, rates=rates)
         return fp.reshape(np.shape(u)), bad
 
+    def pull(
+        self,
+        u: Array,
+        v: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
+        seeds: Mapping[str, Value] | None = None,
+    ) -> tuple[Array, dict[str, Array], int]:
+        """Return derivatives of s = v . f + seeds . (what points remember next), cell by cell.
+
+        By the unknowns in the shape of `u`; by all parameters and what is remembered, one value
+        per cell by name (per cell and point where it differs between points: the sum over its
+        rows of `cell` is not taken); and the number of bad points. `seeds` are 0 by default.
+        """
+        results, bad = self._run("pull", u, reference, parameters, v=v, seeds=seeds)
+        by = dict(zip(self.uniform, results[1].T, strict=True)) if self.uniform else {}
+        rows: dict[str, list[Array]] = {}
+        for name, row in zip(self.cell, results[2].T, strict=False):
+            rows.setdefault(name, []).append(row)
+        by |= {name: x[0] if len(x) == 1 else np.stack(x, axis=1) for name, x in rows.items()}
+        return results[0].reshape(np.shape(u)), by, bad
+
     def outputs(
         self,
         u: Array,
@@ -186,6 +208,8 @@ class Kernel:
             "vector": self.rows,
             "matrix": self.tangent_rows,
             "points": points,
+            "sums": len(self.uniform),
+            "rows": len(self.cell),
         }
         return sizes[OPERANDS[operand].shape]
 
@@ -224,6 +248,15 @@ class Kernel:
         ]
         return np.stack(columns, axis=1) if columns else np.zeros((cells, 1))
 
+    def _slots(self, values: Mapping[str, Value] | None) -> Array:
+        """Return the array `uniform`, 0 where there are no values."""
+        uniform = self.uniform_values({**dict.fromkeys(self.uniform, 0.0), **(values or {})})
+        return aligned(uniform.shape, uniform)
+
+    def _rows(self, values: Mapping[str, Value] | None, cells: int) -> Array:
+        """Return the array `cell` in batches, 0 where there are no values."""
+        return batches(self.cell_values({**dict.fromkeys(self.cell, 0.0), **(values or {})}, cells))
+
     def _run(
         self,
         mode: str,
@@ -232,24 +265,26 @@ class Kernel:
         parameters: Mapping[str, Value] | None,
         v: Array | None = None,
         rates: Mapping[str, Value] | None = None,
+        seeds: Mapping[str, Value] | None = None,
     ) -> tuple[list[Array], int]:
         values = self.complete(parameters or {})
         missing = [name for name in (*self.uniform, *self.cell) if name not in values]
         if missing:
             raise ValueError(f"kernel {self.name}: no value for {', '.join(missing)}")
         cells, row = len(u), MODES[mode]
-        turned = {**dict.fromkeys((*self.uniform, *self.cell), 0.0), **(rates or {})}
-        operands: dict[str, Array] = {}
-        for suffix, source in (("", values), ("_rate", turned)):
-            uniform = self.uniform_values(source)
-            operands[f"uniform{suffix}"] = aligned(uniform.shape, uniform)
-            operands[f"cell{suffix}"] = batches(self.cell_values(source, cells))
+        operands: dict[str, Array] = {"seed": self._rows(seeds, cells)}
+        for suffix, source in (("", values), ("_rate", rates)):
+            operands[f"uniform{suffix}"] = self._slots(source)
+            operands[f"cell{suffix}"] = self._rows(source, cells)
         for name, vector in (("u", u), ("v", v), ("reference", reference)):
             rows = np.zeros((cells, self.rows)) if vector is None else np.asarray(vector)
             operands[name] = batches(rows.reshape(cells, int(np.prod(rows.shape[1:]))))
         inputs = [operands[name] for name in (*COMMON, *row.inputs)]
         count = -(-cells // LANES)
-        results = [aligned((count, self.size(name), LANES), np.nan) for name in row.results]
+        results = [
+            aligned((count, self.size(name), LANES), 0.0 if name in row.sums else np.nan)
+            for name in row.results
+        ]
         arrays = [*inputs, *results]
         addresses = np.array([a.ctypes.data for a in arrays])
         strides = np.array([a.strides[0] * (a.ndim > 1) for a in arrays])

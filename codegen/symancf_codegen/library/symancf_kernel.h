@@ -7,13 +7,16 @@
  *
  * One call is one batch of 8 lanes: 8 cells, or 8 tuples of nodes. Every array is
  * [rows][8] doubles, aligned to 64 bytes, the lane index running fastest; only `uniform` is a
- * plain array with one value for all lanes. Outputs are overwritten.
+ * plain array with one value for all lanes. Outputs are overwritten; only to by_uniform and
+ * by_cell is added.
  *
- *   u, v, f, Kv, fp,         [3 n][8]  row 3 i + a: component a of coefficient vector i
+ *   u, v, f, Kv, fp, fv,     [3 n][8]  row 3 i + a: component a of coefficient vector i
  *   reference
  *   reference of laws that know rates: [6 n][8], then come w = v - c u of the coefficients' rates
  *                            v, with c = rate_factor in `uniform`
- *   cell, cell_rate          [parameters][8]
+ *   cell, cell_rate, seed,   [parameters][8]
+ *   by_cell
+ *   by_uniform               [parameters][8]  of the uniform ones, for each lane
  *   uniform_rate             as `uniform`
  *   W                        [8]
  *   K of an energy           [9 n (n + 1)/2][8]  blocks i <= j at j (j + 1)/2 + i, in a block
@@ -21,7 +24,7 @@
  *   K of a virtual work      [9 n n][8]  blocks i n + j
  *   O                        [points][outputs][8]  law by law, see Kernel.outputs
  *
- * Kernels on tuples of m scalars have u, v, f, Kv, fp [m][8], K packed by columns of the upper
+ * Kernels on tuples of m scalars have u, v, f, Kv, fp, fv [m][8], K packed by columns of the upper
  * triangle, c (c + 1)/2 + r for r <= c (virtual work: r m + c), and do not read `reference`.
  *
  * Return value: number of points, counted over the first `lanes` lanes, at which an
@@ -40,7 +43,8 @@
     MODE(PARAMETER, parameter, const double *u, const double *uniform_rate, const double *cell_rate, double *fp) \
     MODE(OUTPUTS, outputs, const double *u, double *O) \
     MODE(UPDATE, update, const double *u, double *O) \
-    MODE(INITIAL, initial, const double *u, double *O)
+    MODE(INITIAL, initial, const double *u, double *O) \
+    MODE(PULL, pull, const double *u, const double *v, const double *seed, double *fv, double *by_uniform, double *by_cell)
 
 /* A row: eight lanes. */
 typedef double v8 __attribute__((vector_size(64), may_alias));

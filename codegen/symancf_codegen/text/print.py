@@ -16,9 +16,10 @@ from symancf_codegen.structure import classes_of
 from symancf_codegen.text.contract import contract_residual, jets_function
 from symancf_codegen.text.contract_tangent import contract_tangent
 from symancf_codegen.text.print_cell import cell_function, solve_function
-from symancf_codegen.text.print_local import local_loads, solve_functions
+from symancf_codegen.text.print_local import local_loads, solve_functions, unused
 from symancf_codegen.text.print_point import (
     LawFunctions,
+    by_section,
     domain_section,
     law_functions,
     loads_of_parameters,
@@ -148,7 +149,7 @@ def point_kernel(
 ) -> str:
     """Return the C text of a kernel on tuples of scalars, without its header comment."""
     printer = Printer(results, _tuple_loads(results, law, uniform, cell))
-    sections = _tuple_sections(results)
+    sections = _tuple_sections(results, uniform, cell)
     domain = domain_section(results.graph, results.domain)
     principal: list[PointFunction] = []
     solve: list[PointFunction] = []
@@ -165,7 +166,7 @@ def point_kernel(
         called = [*(solve[-1:] if "X" in function.arguments else ()), function]
         if any("Q" in f.arguments for f in called):
             called = [*principal, *called]
-        parts += [function.text, _tuple_function(name, mode, results, called)]
+        parts += [function.text, _tuple_function(name, mode, results, called, len(cell))]
     return "\n".join(parts)
 
 
@@ -179,11 +180,13 @@ def _tuple_loads(
     for k, leaf in enumerate(results.leaves):
         loads |= {leaf: f"g[{8 * k} + l]", f"d_{leaf}": f"h[{8 * k} + l]"}
     for k, m in enumerate(law.history, len(cell)):
-        loads[m.name] = f"cell[{8 * k} + l]"
+        loads |= {m.name: f"cell[{8 * k} + l]", f"seed {m.name}": f"seed[{8 * k} + l]"}
     return loads
 
 
-def _tuple_sections(results: Results) -> dict[str, list[LoopSection]]:
+def _tuple_sections(
+    results: Results, uniform: Sequence[str], cell: Sequence[str]
+) -> dict[str, list[LoopSection]]:
     """Return what each mode stores of a law on tuples of scalars."""
 
     def store(title: str, array_name: str, nodes: Sequence[Node]) -> LoopSection:
@@ -195,6 +198,10 @@ def _tuple_sections(results: Results) -> dict[str, list[LoopSection]]:
         "tangent": [store("residual", "N", results.residual_with_tangent)],
         "product": [store("tangent times direction", "N", results.product)],
         "parameter": [store("derivative by parameters", "N", results.parameter)],
+        "pull": [
+            store("derivative by unknowns", "N", results.pull[: len(results.leaves)]),
+            by_section(results, uniform, cell),
+        ],
         **{key: [outputs_section(results)] for key in TABLES},
     }
     if results.tangent:
@@ -216,14 +223,20 @@ def _entries(results: Results) -> list[tuple[int, int]]:
     return [(r, c) for r in range(size) for c in range(size)]
 
 
-def _tuple_function(name: str, mode: str, results: Results, called: Sequence[PointFunction]) -> str:
-    """Return the text of function `mode`, which calls point functions one after the other."""
+def _tuple_function(
+    name: str, mode: str, results: Results, called: Sequence[PointFunction], rows: int
+) -> str:
+    """Return the text of function `mode`, which calls point functions one after the other.
+
+    `rows` : parameters per tuple, before what it remembers.
+    """
     row = MODES[mode]
     values = {
         "g": "u",
         "h": "v",
         "N": row.result("vector") or "",
         "M": "K",
+        "by_old": f"&by_cell[{8 * rows}]",
         "bad": "(double *)&bad",
     }
     read = {values.get(a, a) for f in called for a in f.arguments}
@@ -234,7 +247,7 @@ def _tuple_function(name: str, mode: str, results: Results, called: Sequence[Poi
         count = _unknowns(results)
         lines.append(f"    double X[{8 * count * (1 + count)}] __attribute__((aligned(64)));")
     inputs = (*sorted(("uniform", "cell", "u")), COMMON[2], *row.inputs[1:])
-    lines += [f"    (void){a};" for a in inputs if a not in read]
+    lines += unused((*inputs, *row.sums), f"({', '.join(sorted(read))})")
     if "K" in row.results and not results.tangent:
         lines.append("    (void)K; /* the law is linear in the unknowns: K = 0 */")
     for f in called:

@@ -55,7 +55,7 @@ def cell_function(
     arrays = keep(structure, laws)
     first = before(structure, name, mode, "\n".join(body), arrays.arrays, arrays.filled)
     lines = [signature(name, mode), "{"]
-    lines += unused((*COMMON, *row.inputs), "\n".join([*first, *body]))
+    lines += unused((*COMMON, *row.inputs, *row.sums), "\n".join([*first, *body]))
     if mode == "tangent" and not tangent:
         lines.append("    (void)K; /* the laws are linear in the unknowns: K = 0 */")
     lines.append("    v8 bad = {0};")
@@ -346,6 +346,11 @@ def _call(
         "D": "(double *)D",
         **{f"C{row}": f"(double *)C{s}_{row}[q]" for row in use.rows},
         "O": f"&O[{8 * use.first_output} + {8 * outputs}*{point}]",
+        "seed": f"&seed[{8 * use.first_memory} + {8 * remembered}*{point}]",
+        "by_uniform": "by_uniform",
+        "by_cell": "by_cell",
+        "by_B": f"&by_cell{rows}",
+        "by_old": f"&by_cell[{8 * use.first_memory} + {8 * remembered}*{point}]",
         "bad": "(double *)&bad",
         "weight": f"weight{s}_{k}[q]",
     }

@@ -101,7 +101,7 @@ def law_functions(
     loads = _loads(use, segment, loads_of_parameters(uniform, cell, segment.varying), unknowns)
     through = (name for name, value in use.rule.section.items() if value is None)
     printer = Printer(results, loads, [WEIGHT, *use.coordinates, *through])
-    modes = _mode_sections(use, segment, shared)
+    modes = _mode_sections(use, segment, uniform, cell, shared)
     domain = domain_section(results.graph, results.domain)
     has_principal, entries = bool(results.principal[0]), principal_section(results)
     others = [*domain, *_equations(use, unknowns), entries]
@@ -207,7 +207,8 @@ def _loads(
         if leaf[2:-1] in segment.jets:
             row = f"[{8 * segment.row(leaf)} + l]"
             loads |= {leaf: f"g{row}", f"d_{leaf}": f"h{row}", f"w_{leaf[2:]}": f"V{row}"}
-    loads |= {m.name: f"old[{8 * k} + l]" for k, m in enumerate(use.law.history)}
+    for k, m in enumerate(use.law.history):
+        loads |= {m.name: f"old[{8 * k} + l]", f"seed {m.name}": f"seed[{8 * k} + l]"}
     for jet in segment.reference_jets:
         for a in COMPONENTS:
             loads[f"R_{jet}{a}"] = f"G[{8 * segment.reference_row(f'R_{jet}{a}')} + l]"
@@ -267,7 +268,9 @@ def _nodes(sections: Iterable[LoopSection]) -> list[Node]:
     return [o.node for s in sections for o in s.outputs]
 
 
-def _mode_sections(use: LawUse, segment: Segment, shared: int) -> dict[str, list[LoopSection]]:
+def _mode_sections(
+    use: LawUse, segment: Segment, uniform: Sequence[str], cell: Sequence[str], shared: int
+) -> dict[str, list[LoopSection]]:
     """Return what each mode stores."""
     results = use.results
     zero = results.graph.zero
@@ -294,6 +297,10 @@ def _mode_sections(use: LawUse, segment: Segment, shared: int) -> dict[str, list
         ],
         "product": lambda: [vector("tangent times direction", results.product)],
         "parameter": lambda: [vector("derivative by parameters", results.parameter)],
+        "pull": lambda: [
+            vector("derivative by unknowns", results.pull[: len(results.leaves)]),
+            by_section(results, uniform, cell, segment.varying),
+        ],
         **{name: lambda: [outputs_section(results)] for name in TABLES},
     }
     return {
@@ -309,6 +316,22 @@ def _mode_sections(use: LawUse, segment: Segment, shared: int) -> dict[str, list
 def store_rows(target: str, pairs: Iterable[tuple[int, Node]], sign: str) -> list[Output]:
     """Return the outputs that store nodes in rows of an array."""
     return [Output(f"{target}[{8 * row} + l] {sign} {{}};", node) for row, node in pairs]
+
+
+def by_section(
+    results: Results, uniform: Sequence[str], cell: Sequence[str], varying: Sequence[str] = ()
+) -> LoopSection:
+    """Return the section that adds derivatives by parameters and by what the point remembers."""
+    named = {"uniform": uniform, "cell": cell, "B": varying}
+    rows = {
+        name: f"by_{a}[{8 * k} + l]" for a, names in named.items() for k, name in enumerate(names)
+    }
+    old = [name for name in results.by if name not in rows]  # in the order of the history
+    rows |= {name: f"by_old[{8 * k} + l]" for k, name in enumerate(old)}
+    nodes = zip(results.by, results.pull[len(results.leaves) :], strict=True)
+    zero = results.graph.zero
+    outputs = [Output(f"{rows[name]} += {{}};", node) for name, node in nodes if node != zero]
+    return LoopSection("derivative by parameters", outputs)
 
 
 def principal_loads(results: Results) -> dict[str, str]:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 MOST_UNKNOWNS = 12
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
-RATES_IN = ("uniform_rate", "cell_rate", "B_rate")
+RATES_IN = ("uniform_rate", "cell_rate", "B_rate", "seed")
 ARRAYS_IN = ("uniform", "P", "cell", "B", "old", *RATES_IN, "G", "V", "g", "h", "A", "S", "Q", "X")
 COLUMNS = tuple(f"C{k}" for k in range(MOST_UNKNOWNS))
-ARRAYS_OUT = ("Q", "X", "E", "W", "N", "M", *COLUMNS, "D", "O", "bad")
+BY = ("by_uniform", "by_cell", "by_B", "by_old")
+ARRAYS_OUT = ("Q", "X", "E", "W", "N", "M", *COLUMNS, "D", "O", *BY, "bad")
 TABLES = tuple(name for name, mode in MODES.items() if mode.tabulates)
 
 

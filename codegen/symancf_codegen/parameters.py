@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derivatives of a law by its parameters: along one direction, and by all of them at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symancf_codegen.declare import RATE_FACTOR
+from symancf_codegen.errors import CodegenError
+from symancf_codegen.graph.dag import Dependence, ExpressionGraph, Node
+from symancf_codegen.graph.differentiate import directional, gradient
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symancf_codegen.lower.point import LoweredLaw
+
+
+def change_of_unknowns(point: LoweredLaw, rates: Sequence[Node]) -> dict[Node, Node]:
+    """Return how unknowns of the point follow equations that change at `rates`."""
+    local, g = point.local, point.graph
+    if local is None or local.shared:
+        return {}
+    pairs = zip(local.unknowns, local.inverse, strict=True)
+    return {x: g.neg(g.dot(row, rates)) for x, row in pairs}
+
+
+def along_parameters(point: LoweredLaw, nodes: list[Node]) -> list[Node]:
+    """Return derivatives along a direction of all parameters.
+
+    The variables are parameters' functions, too, so they are put in before; and what is `frozen`
+    for tangents alone moves.
+    """
+    g = point.graph
+    equations = [] if point.local is None else point.local.equations
+    flat = _moving(g, g.substitute([*equations, *nodes], point.replace))
+    rates = {
+        point.nodes[name]: g.symbol(f"rate {name}", Dependence.DIRECTION)
+        for name in _parameters(point)
+    }
+    rates |= change_of_unknowns(point, directional(g, flat[: len(equations)], rates))
+    return _with_finite_logarithms(g, directional(g, flat[len(equations) :], rates), flat)
+
+
+def pull(
+    point: LoweredLaw, residual: list[Node], modes: Sequence[str]
+) -> tuple[list[str], list[Node]]:
+    r"""Return names of parameters and memory, and derivatives of a sum by leaves and by these.
+
+    Nothing of a kernel whose `modes` do not ask for it.
+
+    The sum is s = d . f + m . h', with weights d of the residual f and m of what the point
+    remembers next, h' = U(u, h, p); see `Results.pull`. Unknowns x of the point solve G = 0: with
+    :math:`y = -G_x^{-T} s_x` held the derivatives are those of s + y . G. What is `frozen` for
+    tangents alone moves.
+
+    Raises
+    ------
+    CodegenError : unknowns belong to the cell; what is remembered depends on principal stretches.
+    """
+    if "pull" not in modes:
+        return [], []
+    g, local = point.graph, point.local
+    if local is not None and local.shared:
+        raise CodegenError(
+            f"{point.law.words} has unknowns of a cell (a condensed pressure, enhanced strains); "
+            "derivatives by all parameters at once are not known of such a law",
+            asked="pull",
+            given=point.law.name,
+        )
+    equations = [] if local is None else local.equations
+    update = _update(point)
+    flat = _moving(g, g.substitute([*residual, *update, *equations], point.replace))
+    weights = [g.symbol(f"d_{name}", Dependence.DIRECTION) for name in point.leaves]
+    weights += [g.symbol(f"seed {name}", Dependence.DIRECTION) for name, _ in point.update]
+    count = len(weights)
+    total = g.dot(weights, flat[:count])
+    total, answers = _with_equations(point, total, flat[count:])
+    by = [*_parameters(point), *(m.name for m in point.law.history)]
+    leaves = [g.symbol(name, Dependence.UNKNOWN) for name in point.leaves]
+    remembers = {m.name: g.symbol(m.name, Dependence.CELL) for m in point.law.history}
+    known = point.nodes | remembers
+    found = gradient(g, total, [*leaves, *(known[name] for name in by)])
+    return by, _with_finite_logarithms(g, g.substitute(found, answers), flat)
+
+
+def _update(point: LoweredLaw) -> list[Node]:
+    """Return what the point remembers next."""
+    update = [node for _, node in point.update]
+    stretches = set() if point.principal is None else set(point.principal.leaves)
+    if not stretches.isdisjoint(point.graph.reach(update)):
+        raise CodegenError(
+            f"{point.law.words} remembers functions of principal stretches, whose derivatives by "
+            "the displacements are not known",
+            asked="pull",
+            given=point.law.name,
+        )
+    return update
+
+
+def _with_equations(
+    point: LoweredLaw, total: Node, equations: list[Node]
+) -> tuple[Node, dict[Node, Node]]:
+    """Return s + y . G, and what to put in for y once derivatives are taken."""
+    local, g = point.local, point.graph
+    answers: dict[Node, Node] = {}
+    if local is not None:
+        slopes = gradient(g, total, local.unknowns)
+        for c, equation in enumerate(equations):
+            held = g.symbol(f"multiplier {c}", Dependence.LOCAL)
+            answers[held] = g.neg(g.dot([row[c] for row in local.inverse], slopes))
+            total = g.add(total, g.mul(held, equation))
+    return total, answers
+
+
+def _parameters(point: LoweredLaw) -> list[str]:
+    """Return the names of the parameters by which derivatives are taken."""
+    return [p.name for p in point.law.parameters if p.name != RATE_FACTOR]
+
+
+def _moving(g: ExpressionGraph, nodes: list[Node]) -> list[Node]:
+    """Return nodes in which what is `frozen` for tangents moves."""
+    image: dict[Node, Node] = {}
+    for node in g.reach(nodes):
+        args = [image[a] for a in g.args[node]]
+        same = node if tuple(args) == g.args[node] else g.apply(g.op[node], args)
+        image[node] = args[0] if g.op[node] == "frozen" else same
+    return [image[node] for node in nodes]
+
+
+def _with_finite_logarithms(
+    g: ExpressionGraph, nodes: list[Node], computed: list[Node]
+) -> list[Node]:
+    """Return derivatives with log x, of exponents n of x, as 0 at x = 0, but those that are known.
+
+    x**n log x is 0 there, also where n does not change.
+    """
+    before = set(g.reach(computed))
+    logs = [n for n in g.reach(nodes) if g.op[n] == "log" and n not in before]
+    positive = [g.select(g.call("lt", g.zero, g.args[n][0]), g.args[n][0], g.one) for n in logs]
+    return g.substitute(nodes, dict(zip(logs, (g.call("log", x) for x in positive), strict=True)))
