@@ -15,6 +15,7 @@ import sympy as sp
 from symancf_codegen.declare import RATE_FACTOR, brought
 
 from ..arrays import Array, Ints, Ints32, Mask
+from ..assembly.cell_fields import CellFields
 from ..assembly.form import Form, Role
 from ..assembly.numbering import Block
 from ..errors import MeshError, ParameterError, SymancfError, outside
@@ -511,16 +512,17 @@ class CellBodyBinding:
         names: Collection[str],
         points: Sequence[Sequence[float]] | Array | None = None,
         cells: Ints32 | None = None,
+        ids: Ints | None = None,
     ) -> Array:
         """Return the values of parameters that vary, (cells, len(names)) (collective).
 
         `points` says for each name where in the cells, on the axis or mid-surface; empty: at
         the centroid, as everywhere by default and for fields per cell. `cells`: others than this
-        rank's, given by local vertices.
+        rank's, given by local vertices, and their numbers `ids`.
         """
         body, on = self.body, self.interpolation
         n = len(on.cells if cells is None else cells)
-        values = np.zeros((n, len(names)))
+        values, ids = np.zeros((n, len(names))), on.ids if cells is None else ids
         with together(configuration.comm):
             if {*FRAME} & {*names}:
                 X = configuration.points[on.cells if cells is None else cells]
@@ -531,11 +533,45 @@ class CellBodyBinding:
                     continue
                 what = f"{name} of body {body.name!r}"
                 field = body.parameters[name]
+                if field.of_cells and ids is not None:
+                    values[:, k] = self._of_cells(what, field, ids)
+                    continue
                 point = points[k] if points is not None and field.per == "point" else ()
                 values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
                 if name in body._domains:
                     body._domains[name].require(name, what, values[:, k], " in a cell")
         return values
+
+    def _of_cells(self, what: str, field: Field, ids: Ints) -> Array:
+        """Return the values (n,) of a field of values in cells."""
+        count = self.body.region.size
+        if len(field.values) != count:
+            raise ParameterError(
+                f"{what}: a Field of {len(field.values)} values; the body has {count} cells",
+                asked="values",
+                given=len(field.values),
+                possible=(count,),
+            )
+        return np.asarray(field.values[ids])
+
+    def _following(
+        self, names: Sequence[str], columns: Sequence[int], cell: Array, ids: Ints | None
+    ) -> CellFields | None:
+        """Return what takes up values that are assigned to fields, None: there are none."""
+        given = self.body.parameters
+        pairs = [(name, k) for name, k in zip(names, columns, strict=True) if name in given]
+        fields = {k: given[name] for name, k in pairs if given[name].of_cells}
+        if not fields or ids is None:
+            return None
+        name_of, body = dict(zip(columns, names, strict=True)), self.body
+        domains = body._domains
+
+        def require(column: int, values: Array) -> None:
+            name = name_of[column]
+            if name in domains:
+                domains[name].require(name, f"{name} of body {body.name!r}", values, " in a cell")
+
+        return CellFields(cell, fields, ids, require)
 
     def form(
         self,
@@ -560,7 +596,9 @@ class CellBodyBinding:
         missing = [k for k, parameter in enumerate(kernel.cell) if parameter not in filled]
         names, points = [kernel.cell[k] for k in missing], [kernel.points[k] for k in missing]
         cell = np.zeros((len(patch.cells), len(kernel.cell)))
-        cell[:, missing] = self.cell_parameters(configuration, names, points, patch.cells)
+        cell[:, missing] = self.cell_parameters(
+            configuration, names, points, patch.cells, patch.ids
+        )
         for k, parameter in enumerate(kernel.cell):
             if parameter in own:
                 cell[:, k] = own[parameter]
@@ -577,6 +615,7 @@ class CellBodyBinding:
             vertices=vertices,
             vertex_start=start,
             entities=patch.gathered,
+            cell_at=self._following(names, missing, cell, patch.ids),
             ids=patch.ids,
         )
 

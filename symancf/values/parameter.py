@@ -9,7 +9,6 @@ import math
 import re
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -116,16 +115,20 @@ class Fixed(dict[str, Any]):
         return dict, (dict(self),)
 
 
-@dataclass(frozen=True, init=False)
-class Field:
-    """A parameter that varies over a body, as a function of the reference.
+class Field(OwnAttributes):
+    """A parameter that varies over a body, as a function of the reference or by values of cells.
 
-    Attributes
+    Parameters
     ----------
-    function : maps places X (n, 3) to n values.
+    function : maps places X (n, 3) to n values; or the values themselves, one for each cell of the
+        body in the order of the mesh's cells, to which others may be assigned.
     per : ``"cell"``: one value per cell, that of its centroid; ``"point"``: one per quadrature
         point (of the axis or mid-surface), so that a section that changes within an element
         has its own stiffness and mass there.
+
+    Raises
+    ------
+    ParameterError : values are no finite numbers, or given for points.
 
     Examples
     --------
@@ -133,14 +136,15 @@ class Field:
     >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     >>> softer = sa.Field(lambda X: 2.0 - X[:, 0])       # one value per cell, at its middle
     >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=softer, lam=2.0)
+    >>> stiffness = sa.Field([1.0])
+    >>> stiffness.values = [2.0]                         # the next solution has it
     """
-
-    function: Callable[[Array], npt.ArrayLike]
-    per: Literal["cell", "point"] = "cell"
 
     @former_arguments("Field")
     def __init__(
-        self, function: Callable[[Array], npt.ArrayLike], per: Literal["cell", "point"] = "cell"
+        self,
+        function: Callable[[Array], npt.ArrayLike] | npt.ArrayLike,
+        per: Literal["cell", "point"] = "cell",
     ) -> None:
         given: object = present_value("Field", "per", per)
         if not isinstance(given, str) or given not in ("cell", "point"):
@@ -150,8 +154,78 @@ class Field:
                 given=given,
                 possible=("cell", "point"),
             )
-        object.__setattr__(self, "function", function)
-        object.__setattr__(self, "per", given)
+        self.per: Literal["cell", "point"] = given  # type: ignore[assignment]
+        self.function: Callable[[Array], npt.ArrayLike] = self._nowhere
+        self._values: Array | None = None
+        if callable(function):
+            self.function = function
+        elif given == "point":
+            raise ParameterError(
+                "Field(values, per='point'): values are those of cells; give a function of places",
+                asked="per",
+                given=given,
+                possible=("cell",),
+            )
+        else:
+            self.values = function
+
+    @property
+    def values(self) -> Array:
+        """The present values (cells,), read-only; assign others of the same number.
+
+        Raises
+        ------
+        ParameterError : the field is a function; other values are no finite numbers, or more.
+        """
+        if self._values is None:
+            raise ParameterError(
+                "a Field of a function of places has no values of its own: give numbers, one for "
+                "each cell, Field(np.full(cells, 1e6))",
+                asked="values",
+                given=self,
+            )
+        return self._values
+
+    @values.setter
+    def values(self, given: npt.ArrayLike) -> None:
+        if self._values is None and self.function != self._nowhere:
+            raise ParameterError(
+                "a Field of a function of places takes no values: make one of numbers, one for "
+                "each cell, Field(np.full(cells, 1e6))",
+                asked="values",
+                given=label(given),
+            )
+        values = reals(given)
+        known = values.shape if self._values is None else self._values.shape
+        if values.ndim != 1 or not len(values) or values.shape != known:
+            size = "cells" if self._values is None else f"{len(self._values)}"
+            raise ParameterError(
+                f"the values of a Field have the shape ({size},), one for each cell; given "
+                f"{label(given)} of the shape {values.shape}",
+                asked="values",
+                given=values.shape,
+            )
+        values = values.copy()
+        values.flags.writeable = False
+        self._values = values
+
+    @property
+    def of_cells(self) -> bool:
+        """Whether it has values of its own."""
+        return self._values is not None
+
+    def _nowhere(self, X: Array) -> npt.ArrayLike:
+        """Refuse places: cells alone have values."""
+        raise ParameterError(
+            "a Field of values is known in the cells of its body, not at places beside: give it as "
+            "a function of places, or what is asked for (of a contact: stiffness=)",
+            asked="Field",
+        )
+
+    def __repr__(self) -> str:
+        if self._values is not None:
+            return f"Field of {len(self._values)} cells"
+        return f"Field({label(self.function)}, per={self.per!r})"
 
 
 class UnitQuantity(Protocol):

@@ -17,6 +17,7 @@ from ...errors import ParameterError, SymancfError
 from ...newton import newton
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc
+from ..rates import DIFFERENCE_STEP, rates
 
 if TYPE_CHECKING:
     from ...assembly.state import State
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 
 BORDER_FACTOR = 2.0  # |g|: so large that no turn within a step makes the operator singular
-DIFFERENCE_STEP = 1e-5  # of the parameter, or of the largest body's size: a place beside it
 #: Newton iterations; a shorter step costs less than more, which may lead elsewhere
 MAX_ITERATIONS = 12
 MOTION_ROUND_OFF = 1e-12  # displacement in a step, in parts of the system, that is round-off
@@ -207,31 +207,18 @@ class Arc:
         """
         system, assembler, value = self.system, self.system.assembler, self.value
         h = DIFFERENCE_STEP * max(abs(value), self.step)
-        ends = []
-        try:
-            for side in (value + h, value - h):
-                try:
-                    ends.append((side, *self._beside(side)))
-                except ParameterError:
-                    ends.append((value, *self._beside(value)))
-        finally:
-            self.prescribe(value)
-        (high, c, cells, g), (low, c0, cells0, g0) = ends
-        if high == low:
-            raise ParameterError(
-                f"follow({self.name}): neither {value + h:g} nor {value - h:g} is possible"
-            )
-        span = high - low
-        change, answer, direct = (g - g0) / span, np.zeros_like(g), np.zeros_like(g)
-        assembler.turn((c - c0) / span, {k: (own - cells0[k]) / span for k, own in cells.items()})
+        name = f"follow({self.name})"
+        change = rates(system, self.prescribe, value, h, name, lambda: None).rates
+        answer, direct = np.zeros_like(system.state), np.zeros_like(system.state)
+        assembler.turn(change.values, change.rows)
         self.solver.guarded(lambda: assembler.parameter(system.state, direct))
-        assembler.product(system.state, change, answer)
+        assembler.product(system.state, change.prescribed, answer)
         loads = system.numbering.to_rows(direct)
         rows = self.solver.convergence.rows
         (driven,) = rows.of(loads * max(abs(value), self.step))
         self.solver.convergence.driven = np.maximum(driven, self.floor)
         d = loads + system.numbering.to_rows(answer)
-        everywhere = np.abs(d).sum() + np.abs(direct).sum() + np.abs(change).sum()
+        everywhere = np.abs(d).sum() + np.abs(direct).sum() + np.abs(change.prescribed).sum()
         return d, bool(system.sum(np.array([everywhere]))[0] > 0.0)
 
     def depends_on_parameter(self) -> bool:
@@ -252,14 +239,6 @@ class Arc:
             return self.derivative()[1]
         finally:
             system.state[:] = state
-
-    def _beside(self, value: float) -> tuple[Array, dict[int, Array], Array]:
-        """Return the kernels' parameters and prescribed coordinates at another value."""
-        system = self.system
-        state, assembler = system.state.copy(), system.assembler
-        self.prescribe(value, state)
-        prescribed = np.where(system.numbering.fixed_by >= 0, state, 0.0)
-        return assembler.values.copy(), assembler.rows, prescribed
 
     def solve(self, rows: Array) -> Array | None:
         """Return K^-1 times a vector of rows, or None (collective)."""
