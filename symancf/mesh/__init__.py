@@ -11,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Integers, Ints
 from ..cells import CELLS
 from ..errors import MeshError, OwnAttributes, ParameterError
 from ..runtime.collective import lookup, reduced, together
@@ -393,14 +393,20 @@ class Mesh(Portable, Displayable, OwnAttributes):
                     given=ids,
                 )
             ids = numbers.astype(np.int64)
-            if ids.size and (ids.min() < 0 or ids.max() >= self.n_points):
-                outside = int(ids[(ids < 0) | (ids >= self.n_points)][0])
-                raise MeshError(
-                    f"{self.name} has points 0 to {self.n_points - 1}; asked for {outside}",
-                    asked="ids",
-                    given=outside,
-                )
+        self._require_points([ids])
         return lookup(self.comm, self.point_starts, ids, self.points)
+
+    def _require_points(self, numbers: Sequence[Integers]) -> None:
+        """Raise on every rank where numbers are of no point. Collective."""
+        with together(self.comm):
+            for ids in numbers:
+                if ids.size and (ids.min() < 0 or ids.max() >= self.n_points):
+                    outside = int(ids[(ids < 0) | (ids >= self.n_points)][0])
+                    raise MeshError(
+                        f"{self.name} has points 0 to {self.n_points - 1}; asked for {outside}",
+                        asked="ids",
+                        given=outside,
+                    )
 
     def bounds(self) -> tuple[Array, Array]:
         """Return the least and the largest coordinates of all points, (3,) each [m].

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from ..arrays import Array, Integers, Ints, Mask
+from ..arrays import Array, Ints
 from ..cells.quadrature import counts_for, gauss
 from ..cells.table import CELLS, Cell
 
@@ -42,6 +42,13 @@ def _places(kind: str) -> tuple[Array, Array]:
     return at, along
 
 
+@cache
+def table_of_jacobians(kind: str) -> Array:
+    """Return the weights (p + 1, dim, nv) of nodes in the directions at `_places`."""
+    at, along = _places(kind)
+    return np.ascontiguousarray(np.einsum("pvd,ped->pev", _row(kind).evaluate(at)[1], along))
+
+
 def looked_at(kind: str, x: Array) -> Array:
     """Return the places (k, p, 3) at which `jacobians` are those of cells x (k, nv, 3)."""
     value, _ = _row(kind).evaluate(_places(kind)[0][:-1])
@@ -64,10 +71,7 @@ def jacobians(kind: str, x: Array) -> Array:
     -------
     (k, p), the nodes first; NaN nowhere: an edge without length counts as 0.
     """
-    cell = _row(kind)
-    d, (at, along) = cell.dimension, _places(kind)
-    _, slopes = cell.evaluate(at)
-    table = np.einsum("pvd,ped->pev", slopes, along)
+    d, table = _row(kind).dimension, table_of_jacobians(kind)
     e = np.moveaxis(np.tensordot(x, table, axes=(1, 2)), 1, 3)  # (k, p + 1, d, 3)
     own, middle = unit(e[:, :-1]), e[:, -1]
     if d == 1:
@@ -126,12 +130,6 @@ def _row(kind: str) -> Cell:
     if kind not in CELLS or not CELLS[kind].dimension:
         raise ValueError(f"no shape for cells of type {kind!r}")
     return CELLS[kind]
-
-
-def repeated_vertices(connectivity: Integers) -> Mask:
-    """Cells that name a vertex twice, (k,)."""
-    ordered = np.sort(connectivity, axis=1)
-    return np.asarray(np.any(ordered[:, 1:] == ordered[:, :-1], axis=1))
 
 
 def _norm(v: Array) -> Array:

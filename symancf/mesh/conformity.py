@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Conformity of meshes: no cell twice, no node inside an edge, no point beside another.
 
-All checks cost time and memory in proportion to the cells of a rank: rows travel to the rank that
-holds a point, or to one chosen by a hash of what is compared.
+All checks cost time and memory in proportion to the cells of a rank: what is compared travels to
+the rank that holds a point, or to one chosen by a hash. Of cells whose points are on one rank alone
+nothing travels.
 """
 
 from __future__ import annotations
 
+import ctypes
 import warnings
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from ..arrays import Array, Integers, Ints
+from ..arrays import Array, Integers, Ints, Ints32, Mask, pointer
 from ..cells.table import CELLS
 from ..errors import MeshError
-from ..runtime.collective import block_starts, exchange, lookup, owners_of, share_error
+from ..runtime import jit
+from ..runtime.collective import block_starts, combine, exchange, lookup, owners_of, share_error
 from ..values.arguments import LENGTHS
-from .cells import dimension
+from .cells import dimension, table_of_jacobians
+from .edges import AdjacencyGraph, adjacency, compress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +37,7 @@ Hashes = NDArray[np.uint64]
 STRAIGHT = 0.02  # [rad] between edges at a point that run into each other
 DIGITS = 8  # of a cell's edges: fewer are told
 MIN_COMMON_POINTS = 4  # fewer are refused
+CHUNK = 1 << 16  # rows that are worked on at a time
 
 
 def hashes(connectivity: Integers) -> Hashes:
@@ -70,8 +77,136 @@ def first_of_equals(connectivity: Integers) -> Ints:
     return np.asarray(first[back.ravel()], np.int64)
 
 
-def require_distinct(mesh: Mesh) -> None:
+class LocalCells:
+    """The cells of this rank by places among the points that they name (collective).
+
+    Attributes
+    ----------
+    ids : (n,) global numbers of these points, ascending; None on one rank, where all are here.
+    X : (n, 3) where they are [m].
+    vertices : type -> (k, nv) places.
+    keys : type -> (k,) `hashes`.
+    """
+
+    def __init__(self, mesh: Mesh) -> None:
+        rows = [cells.connectivity for cells in mesh.cells.values()]
+        mesh._require_points(rows)
+        self.comm = mesh.comm
+        self.ids: Ints | None = None
+        if mesh.comm.size == 1:
+            self.X = np.ascontiguousarray(mesh.points)
+            places = [r.astype(np.int32, copy=False) for r in rows]
+        else:
+            self.ids, places = compress(rows)
+            self.X = mesh.fetch_points(self.ids)
+        self.vertices = dict(zip(mesh.cells, map(np.ascontiguousarray, places), strict=True))
+        self.keys: dict[str, Hashes] = {}
+        self._library = jit.load_runtime(Path(__file__).with_name("check.c"), mesh.comm)
+        self._library.symancf_keys.restype = ctypes.c_int64
+
+    def first_repeating(self, kind: str) -> int:
+        """Return the first cell of a type that names a vertex twice, -1 without; make the keys."""
+        rows = self.vertices[kind]
+        key = self.keys[kind] = np.empty(len(rows), np.uint64)
+        ids = None if self.ids is None else pointer(self.ids)
+        sizes = (ctypes.c_int64(n) for n in rows.shape)
+        work = np.empty(rows.shape[1], np.int32)
+        return int(
+            self._library.symancf_keys(*sizes, pointer(rows), ids, pointer(work), pointer(key))
+        )
+
+    def least_jacobians(self, kind: str) -> Array:
+        """Return the least of the `jacobians` of each cell of a type, (k,)."""
+        rows, table = self.vertices[kind], table_of_jacobians(kind)
+        sizes = np.array([*rows.shape, table.shape[1], len(table) - 1], np.int64)
+        low = np.empty(len(rows))
+        arrays = sizes, table, rows, self.X, low
+        if self._library.symancf_jacobians(*(pointer(x) for x in arrays)):
+            raise MemoryError("Jacobians of the cells: not enough memory")
+        return low
+
+    def along_edges(self, graph: AdjacencyGraph, X: Array, chosen: Mask) -> tuple[Array, Ints32]:
+        """Look at the edges of the `chosen` of some vertices at X (n, 3), see check.c.
+
+        Returns
+        -------
+        loss, shortest, longest, and (1 + n, 2) the ends of the first edge, and of those on which
+        vertices lie; -1 without.
+        """
+        found = np.array([np.finfo(float).eps, 0.0, 0.0])
+        edges = np.full((1 + len(X), 2), -1, np.int32)
+        arrays = graph.start, graph.neighbours, X, chosen.view(np.uint8)
+        if self._library.symancf_edges(
+            len(X),
+            *(pointer(x) for x in arrays),
+            ctypes.c_double(STRAIGHT),
+            *(pointer(x) for x in (found, edges, edges[1:])),
+        ):
+            raise MemoryError("edges of the cells: not enough memory")
+        return found, edges
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What there is about the edges of the cells of some types on this rank.
+
+    Attributes
+    ----------
+    worst : the largest relative error of a difference of coordinates along an edge; its ends, less
+        than zero so that the first edge is the largest of equal ones, and where it begins.
+    shortest, longest : [m]; the first of those that have a length.
+    hanging : (m, 3) points inside edges, and the ends of these.
+    """
+
+    worst: tuple[float, ...]
+    shortest: float
+    longest: float
+    hanging: Ints
+
+    @classmethod
+    def of(cls, mesh: Mesh, local: LocalCells, kinds: list[str]) -> Edges:
+        """Look at the edges of all ranks (collective).
+
+        Those of a point that several ranks have are brought together at the rank of its slice.
+        """
+        comm, starts = mesh.comm, mesh.point_starts
+        graph = adjacency(comm, len(local.X), [(local.vertices[k], CELLS[k].links) for k in kinds])
+        chosen = np.ones(len(local.X), bool)
+        parts: list[tuple[Ints | None, AdjacencyGraph, Array, Mask]]
+        if local.ids is None:
+            parts = [(None, graph, local.X, chosen)]
+        else:
+            times = combine(comm, starts, local.ids, np.ones(len(local.ids), np.int64))
+            shared = lookup(comm, starts, local.ids, times) > 1
+            count = np.diff(graph.start)
+            there = local.ids[graph.neighbours[np.repeat(shared, count)]]
+            pairs = np.stack([np.repeat(local.ids[shared], count[shared]), there], axis=1)
+            _, (pairs,) = exchange(comm, owners_of(starts, pairs[:, 0]), pairs)
+            ids, (ends,) = compress([pairs])
+            own = np.zeros(len(ids), bool)
+            own[ends[:, 0]] = True
+            both = adjacency(comm, len(ids), [(ends, ((0, 1),))])
+            parts = [(local.ids, graph, local.X, ~shared)]
+            parts.append((ids, both, mesh.fetch_points(ids), own))
+        worst: tuple[float, ...] = (0.0,)
+        size, hanging = np.array([np.inf, 0.0]), [np.empty((0, 3), np.int64)]
+        for numbers, graph, X, chosen in parts:
+            found, edges = local.along_edges(graph, X, chosen)
+            size = np.array([min(size[0], found[1]), max(size[1], found[2])])
+            inside = np.flatnonzero(edges[1:, 0] >= 0)
+            rows = np.concatenate([inside[:, None], edges[1:][inside]], axis=1)
+            at = edges[0].astype(np.int64)
+            hanging.append(rows if numbers is None else numbers[rows])
+            if at[0] >= 0:
+                ends = at if numbers is None else numbers[at]
+                worst = max(worst, (float(found[0]), *(-ends).tolist(), *X[at[0]].tolist()))
+        return cls(worst, float(size[0]), float(size[1]), np.concatenate(hanging))
+
+
+def require_distinct(mesh: Mesh, keys: dict[str, Hashes]) -> None:
     """Raise where two cells of a type have the same vertices (collective).
+
+    `keys` : type -> `hashes` of the cells; where two are the same the vertices are compared.
 
     Raises
     ------
@@ -79,20 +214,26 @@ def require_distinct(mesh: Mesh) -> None:
     """
     comm = mesh.comm
     for kind, cells in mesh.cells.items():
-        key = hashes(cells.connectivity)
-        rank = (key % np.uint64(comm.size)).astype(np.int64)
-        _, (key, ids) = exchange(comm, rank, key, cells.ids)
-        order = np.lexsort([ids, key])
-        twice = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+        rank = (keys[kind] % np.uint64(comm.size)).astype(np.int32)
+        _, (key,) = exchange(comm, rank, keys[kind])
+        ordered = np.sort(key)
+        some = ordered[1:][ordered[1:] == ordered[:-1]]
+        if not comm.allreduce(len(some)):
+            continue
+        _, (ids,) = exchange(comm, rank, cells.ids)
+        ids = ids[np.isin(key, some)]
+        starts = block_starts(cells.size, comm.size)
+        rows = np.sort(lookup(comm, starts, ids, cells.connectivity), axis=1)
+        order = np.lexsort([ids, *rows.T])
+        rows, ids = rows[order], ids[order]
+        twice = np.flatnonzero((rows[1:] == rows[:-1]).all(axis=1))
         count = comm.allreduce(len(twice))
         if not count:
             continue
-        i = min(twice, key=lambda i: ids[order[i]], default=None)
-        mine = None if i is None else (int(ids[order[i]]), int(ids[order[i + 1]]))
+        mine = min(((int(ids[i]), int(ids[i + 1])) for i in twice), default=None)
         first = min(pair for pair in comm.allgather(mine) if pair is not None)
         labels, error = "", None
         if cells.labels is not None:
-            starts = block_starts(cells.size, comm.size)
             own = lookup(comm, starts, np.array(first), cells.labels).tolist()
             labels = f", elements {own[0]} and {own[1]} of the file,"
         if cells.start <= first[0] < cells.start + len(cells.connectivity):
@@ -117,44 +258,6 @@ def labels_of(mesh: Mesh, *points: int) -> str:
     return f" (nodes {', '.join(map(str, own))} of the file)"
 
 
-class CellEdges:
-    """Edges of the cells of some types, each once for each of its ends, at the rank of that end.
-
-    Attributes
-    ----------
-    here, there : (m,) the point of this rank's slice, and the one at the other end.
-    along : (m, 3) from here to there [m].
-    """
-
-    def __init__(self, mesh: Mesh, kinds: list[str]) -> None:
-        comm = mesh.comm
-        pairs = [np.empty((0, 2), np.int64)]
-        for kind in kinds:
-            ends = np.array(CELLS[kind].links)
-            pairs.append(np.sort(mesh.cells[kind].connectivity[:, ends].reshape(-1, 2), axis=1))
-        edges = _distinct(np.concatenate(pairs))
-        both = np.concatenate([edges, edges[:, ::-1]])
-        _, (both,) = exchange(comm, owners_of(mesh.point_starts, both[:, 0]), both)
-        both = _distinct(both)
-        self.here, self.there = both.T
-        self.along = mesh.fetch_points(self.there) - self.start(mesh)
-        largest = np.abs(self.along).max(axis=1, initial=0.0)
-        scale = np.where(largest > 0, largest, 1.0)  # squares of 1e-200 m are zero
-        self.length = scale * np.linalg.norm(self.along / scale[:, None], axis=1)
-
-    def start(self, mesh: Mesh) -> Array:
-        """Return where the edges begin (m, 3)."""
-        return np.asarray(mesh.points[self.here - mesh.point_starts[mesh.comm.rank]])
-
-
-def _distinct(pairs: Ints) -> Ints:
-    """Return the different rows of (m, 2), sorted."""
-    pairs = pairs[np.lexsort([pairs[:, 1], pairs[:, 0]])]
-    fresh = np.ones(len(pairs), bool)
-    fresh[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
-    return np.asarray(pairs[fresh])
-
-
 def pairs_in_groups(group: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield places (k,) and (k,) of pairs of the same group, all of them in several times.
 
@@ -170,7 +273,7 @@ def pairs_in_groups(group: Ints) -> Iterator[tuple[Ints, Ints]]:
         step += 1
 
 
-def require_lengths(mesh: Mesh) -> None:
+def require_lengths(mesh: Mesh, edges: Edges) -> None:
     """Look at the digits that coordinates leave to the cells' edges (collective).
 
     Coordinates of size X that differ along an edge of length h carry an error of eps X/h. Warns
@@ -182,19 +285,9 @@ def require_lengths(mesh: Mesh) -> None:
         their products are no numbers.
     """
     comm = mesh.comm
-    edges = CellEdges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 0])
-    x, length = edges.start(mesh), edges.length
-    has_length = length > 0
-    loss = np.zeros(len(length))
-    size = np.where(edges.along != 0.0, np.abs(x), 0.0)[has_length].max(axis=1, initial=0.0)
-    loss[has_length] = np.finfo(float).eps * size / length[has_length]
-    mine: tuple[float, ...] = (0.0,)
-    if len(loss):
-        k = int(np.argmax(loss))
-        mine = (float(loss[k]), int(edges.here[k]), int(edges.there[k]), *x[k].tolist())
-    worst = max(comm.allgather(mine))
-    shortest = comm.allreduce(float(length[has_length].min(initial=np.inf)), MPI.MIN)
-    longest = comm.allreduce(float(length.max(initial=0.0)), MPI.MAX)
+    worst = max(comm.allgather(edges.worst))
+    shortest = comm.allreduce(edges.shortest, MPI.MIN)
+    longest = comm.allreduce(edges.longest, MPI.MAX)
     for bad, limit in ((shortest < LENGTHS[0], shortest), (longest > LENGTHS[1], longest)):
         if bad:
             raise MeshError(
@@ -209,7 +302,7 @@ def require_lengths(mesh: Mesh) -> None:
     low, high = mesh.bounds()
     middle, extent = (low + high) / 2.0, float((high - low).max())
     digits = max(0, int(-np.log10(worst[0])))
-    _, a, b, *at = worst
+    a, b, at = -int(worst[1]), -int(worst[2]), worst[3:]
     text = (
         f"{mesh.name}: coordinates leave {digits} digits to the edge from point {a} to point {b}"
         f"{labels_of(mesh, a, b)} at ({at[0]:g}, {at[1]:g}, {at[2]:g}); strains and forces "
@@ -225,29 +318,17 @@ def require_lengths(mesh: Mesh) -> None:
         warnings.warn(text, stacklevel=4)
 
 
-def warn_of_hanging_points(mesh: Mesh) -> None:
-    """Warn of points inside edges of surfaces and volumes: T-junctions (collective).
+def warn_of_hanging_points(mesh: Mesh, edges: Edges) -> None:
+    """Warn of points inside `edges` of surfaces and volumes: T-junctions (collective).
 
     Where a point hangs on an edge, a shorter edge runs along it from one of its ends. Edges with a
     node inside count as two.
     """
-    comm = mesh.comm
-    edges = CellEdges(mesh, [k for k in mesh.cells if k in CELLS and dimension(k) > 1])
-    here, length = edges.here, edges.length
-    has_length = length > 0
-    unit = edges.along / np.where(has_length, length, 1.0)[:, None]
-    hanging, carriers = [np.empty(0, np.int64)], [np.empty((0, 2), np.int64)]
-    for first, second in pairs_in_groups(here):  # edges of one point
-        turn = np.linalg.norm(unit[first] - unit[second], axis=1)
-        meets = (turn < STRAIGHT) & has_length[first] & has_length[second]
-        meets &= np.abs(length[first] - length[second]) > 1e-3 * length[first]
-        a, b = first[meets], second[meets]
-        short, long = np.where(length[a] < length[b], (a, b), (b, a))
-        hanging.append(edges.there[short])
-        carriers.append(np.stack([here[long], edges.there[long]], axis=1))
-    points, ends = np.concatenate(hanging), np.sort(np.concatenate(carriers), axis=1)
-    _, (points, ends) = exchange(comm, owners_of(mesh.point_starts, points), points, ends)
-    points, at = np.unique(points, return_index=True)
+    comm, rows = mesh.comm, edges.hanging
+    _, (rows,) = exchange(comm, owners_of(mesh.point_starts, rows[:, 0]), rows)
+    rows = rows[np.lexsort(rows.T[::-1])]
+    points, at = np.unique(rows[:, 0], return_index=True)
+    ends = rows[:, 1:]
     count = comm.allreduce(len(points))
     if not count:
         return
@@ -268,18 +349,32 @@ def warn_of_hanging_points(mesh: Mesh) -> None:
         )
 
 
+def _faces(mesh: Mesh) -> tuple[Ints, Ints]:
+    """Return triangular and quadrilateral faces of this rank's volumes; none without the others."""
+    parts: dict[int, list[tuple[str, list[int]]]] = {3: [], 4: []}
+    for kind in mesh.cells:
+        for face in CELLS[kind].faces if kind in CELLS and dimension(kind) == 3 else ():
+            parts[len(face)].append((kind, list(face)))
+    if not all(any(mesh.cells[kind].size for kind, _ in some) for some in parts.values()):
+        parts = {3: [], 4: []}
+    triangles, quads = (
+        np.concatenate(
+            [
+                np.empty((0, n), np.int64),
+                *(mesh.cells[kind].connectivity[:, face] for kind, face in some),
+            ]
+        )
+        for n, some in parts.items()
+    )
+    return triangles, quads
+
+
 def warn_of_split_faces(mesh: Mesh) -> None:
     """Warn of triangular faces on quadrilateral ones: along the diagonal they part (collective)."""
     comm = mesh.comm
-    corners: dict[int, list[Ints]] = {3: [np.empty((0, 3), np.int64)], 4: []}
-    for kind, cells in mesh.cells.items():
-        for face in CELLS[kind].faces if kind in CELLS and dimension(kind) == 3 else ():
-            corners[len(face)].append(cells.connectivity[:, list(face)])
-    both = [comm.allreduce(sum(map(len, some))) for some in corners.values()]
-    if not all(both):
+    triangles, quads = _faces(mesh)
+    if not all(comm.allreduce(len(faces)) for faces in (triangles, quads)):
         return
-    triangles = np.concatenate(corners[3])
-    quads = np.concatenate([np.empty((0, 4), np.int64), *corners[4]])
     halves = np.concatenate([quads[:, np.arange(4) != k] for k in range(4)])
     key, split = hashes(triangles), hashes(halves)
     to, queries = ((keys % np.uint64(comm.size)).astype(np.int64) for keys in (split, key))
@@ -309,10 +404,22 @@ def warn_of_coincident_points(mesh: Mesh) -> None:
     scale = float(np.max(high - low, initial=0.0))
     if not np.isfinite(scale) or scale == 0.0:
         return
-    grid = np.rint((mesh.points - low) / (scale * 1e-9)).astype(np.int64)
-    key = (grid * np.array([1, 1_000_003, 998_244_353_117])).sum(axis=1)
-    ids = np.arange(len(grid), dtype=np.int64) + mesh.point_starts[comm.rank]
-    _, (key, grid, ids) = exchange(comm, np.abs(key) % comm.size, key, grid, ids)
+
+    def places(first: int, last: int) -> tuple[Ints, Ints]:
+        grid = np.rint((mesh.points[first:last] - low) / (scale * 1e-9)).astype(np.int64)
+        return grid, (grid * np.array([1, 1_000_003, 998_244_353_117])).sum(axis=1)
+
+    n = len(mesh.points)
+    key = np.concatenate(
+        [np.empty(0, np.int64), *(places(i, i + CHUNK)[1] for i in range(0, n, CHUNK))]
+    )
+    to = (np.abs(key) % comm.size).astype(np.int32)
+    met = np.sort(exchange(comm, to, key)[1][0])
+    if not comm.allreduce(int(np.count_nonzero(met[1:] == met[:-1]))):
+        return
+    grid = places(0, n)[0]
+    ids = np.arange(n, dtype=np.int64) + mesh.point_starts[comm.rank]
+    _, (key, grid, ids) = exchange(comm, to, key, grid, ids)
     order = np.argsort(key, kind="stable")
     twin = np.all(grid[order[1:]] == grid[order[:-1]], axis=1)
     count = comm.allreduce(int(twin.sum()))

@@ -1,20 +1,98 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers of edges by the points at their ends, in a mesh whose points are in slices."""
+"""Edges of cells: neighbours of vertices along them, and numbers by the points at their ends."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..cells import CELLS
+from ..arrays import Integers, Ints, Ints32, pointer
+from ..cells.table import CELLS, HEXAHEDRON, LINE, QUAD, Links
+from ..runtime import jit
 from ..runtime.collective import exchange, exchange_blocks, owners_of, shares
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mpi4py import MPI
 
-    from ..arrays import Ints
     from . import Mesh
+
+_EDGES = {len(c.nodes): c.links for c in (LINE, QUAD, HEXAHEDRON)}
+
+
+class AdjacencyGraph(NamedTuple):
+    """A symmetric graph without loops in compressed rows: the neighbours of each vertex."""
+
+    start: Ints
+    neighbours: Ints32
+
+    def only(self, vertices: Ints) -> AdjacencyGraph:
+        """Return the graph of the vertices `vertices` (ascending), numbered along them."""
+        number = np.full(len(self.start) - 1, -1, np.int32)
+        number[vertices] = np.arange(len(vertices), dtype=np.int32)
+        row = np.repeat(number, np.diff(self.start))
+        column = number[self.neighbours]
+        inside = (row >= 0) & (column >= 0)
+        start = np.zeros(len(vertices) + 1, np.int64)
+        np.cumsum(np.bincount(row[inside], minlength=len(vertices)), out=start[1:])
+        return AdjacencyGraph(start, column[inside])
+
+
+def adjacency(
+    comm: MPI.Comm, size: int, entities: Sequence[tuple[Ints32, Links | None]]
+) -> AdjacencyGraph:
+    """Return the links of entities with vertices < `size` (collective, but of this rank only).
+
+    Ends outside 0 <= v < `size` are left out. For a hexahedron of a large mesh 110 bytes pass by.
+
+    Parameters
+    ----------
+    entities : vertices (k, nv) and the pairs of them that are neighbours, see `Family`.
+    """
+    library = jit.load_runtime(Path(__file__).with_name("edges.c"), comm)
+    calls = []
+    total = 0
+    for vertices, links in entities:
+        star = tuple((0, i) for i in range(1, vertices.shape[1]))
+        rows = np.ascontiguousarray(vertices, np.int32)
+        pairs = np.array(links or _EDGES.get(rows.shape[1], star), np.int32).reshape(-1, 2)
+        sizes = np.array([size, *rows.shape, len(pairs)], np.int64)
+        calls.append((sizes, rows, pairs))
+        total += len(rows) * len(pairs)
+    start, end = np.zeros(size + 1, np.int64), np.empty(size + 1, np.int64)
+    for arrays in calls:
+        library.symancf_count_links(*(pointer(x) for x in (*arrays, start)))
+    np.cumsum(start, out=start)
+    end[:] = start
+    upper = np.empty(max(1, total), np.int32)
+    for arrays in calls:
+        library.symancf_place_links(*(pointer(x) for x in (*arrays, end, upper)))
+    library.symancf_unite_links(size, *(pointer(x) for x in (start, upper, end)))
+    upper.resize(max(1, int(start[-1])), refcheck=False)  # gives the rest back
+    neighbours = np.empty(max(1, 2 * int(start[-1])), np.int32)
+    every = np.empty(size + 1, np.int64)
+    library.symancf_symmetric(size, *(pointer(x) for x in (start, upper, end, every, neighbours)))
+    return AdjacencyGraph(every, neighbours[: every[-1]])
+
+
+def compress(arrays: Sequence[Integers]) -> tuple[Ints, list[Ints32]]:
+    """Sorted distinct ids of all arrays, and the arrays in terms of places among them."""
+    used = [a for a in arrays if a.size]
+    if not used:
+        return np.empty(0, np.int64), [a.astype(np.int32) for a in arrays]
+    low, high = min(int(a.min()) for a in used), max(int(a.max()) for a in used) + 1
+    if high - low <= 8 * sum(a.size for a in used):  # dense: a table is faster than sorting
+        mark = np.zeros(high - low, bool)
+        for a in used:
+            mark[a - low] = True
+        ids = np.flatnonzero(mark) + low
+        place = np.cumsum(mark, dtype=np.int32) - np.int32(1)
+        return ids, [place[a - low] if a.size else a.astype(np.int32) for a in arrays]
+    ids = np.unique(np.concatenate([np.unique(a) for a in used])).astype(np.int64)
+    return ids, [np.searchsorted(ids, a).astype(np.int32) for a in arrays]
 
 
 class NumberedEdges:

@@ -13,8 +13,11 @@ from ..arrays import Array, Ints
 from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime.collective import reduced, share_error
-from .cells import jacobians, looked_at, repeated_vertices, sizes
+from .cells import dimension, jacobians, looked_at, sizes
 from .conformity import (
+    CHUNK,
+    Edges,
+    LocalCells,
     require_distinct,
     require_lengths,
     warn_of_coincident_points,
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from .slices import CellSlice
 
 
-CHUNK = 1 << 16
 FLAT_TOLERANCE = 1e-10
 POOR = 0.05  # scaled Jacobian of cells that are told
 WARNED_EDGE_RATIO = 50.0  # ratio of edges that is told
@@ -126,22 +128,29 @@ def check(mesh: Mesh) -> None:
     """See `Mesh.check`. Collective."""
     comm = mesh.comm
     share_error(comm, _not_numbers(mesh))
-    require_lengths(mesh)
+    local = LocalCells(mesh)
+    with_length, with_area = (
+        [k for k in mesh.cells if k in CELLS and dimension(k) > d] for d in (0, 1)
+    )
+    edges = Edges.of(mesh, local, with_length)
+    require_lengths(mesh, edges)
+    if with_area != with_length:
+        edges = Edges.of(mesh, local, with_area)
     for kind, cells in mesh.cells.items():
         error = None
-        bad = np.flatnonzero(repeated_vertices(cells.connectivity))
-        if len(bad):
+        bad = local.first_repeating(kind)
+        if bad >= 0:
             error = MeshError(
-                f"{mesh.name}: {_cell(cells, int(bad[0]))} is degenerate: it names a vertex twice",
-                cells=[cells.start + int(bad[0])],
+                f"{mesh.name}: {_cell(cells, bad)} is degenerate: it names a vertex twice",
+                cells=[cells.start + bad],
                 asked="vertex",
-                given=cells.connectivity[bad[0]].tolist(),
+                given=cells.connectivity[bad].tolist(),
             )
         share_error(comm, error)
         if dimensional(kind) and kind in CELLS:
-            share_error(comm, _faulty(mesh, cells))
-    require_distinct(mesh)
-    warn_of_hanging_points(mesh)
+            share_error(comm, _faulty(mesh, cells, local))
+    require_distinct(mesh, local.keys)
+    warn_of_hanging_points(mesh, edges)
     warn_of_split_faces(mesh)
     warn_of_coincident_points(mesh)
 
@@ -164,18 +173,13 @@ def _not_numbers(mesh: Mesh) -> MeshError | None:
     )
 
 
-def _faulty(mesh: Mesh, cells: CellSlice) -> MeshError | None:
-    """First inverted or degenerate cell of this rank's slice. Collective."""
-    worst, x, count = -1, np.zeros((0, 3)), 0
-    for first, part in _chunks(mesh, cells):
-        if not len(part):
-            continue
-        bad = np.flatnonzero(jacobians(cells.kind, part).min(axis=1) <= FLAT_TOLERANCE)
-        count += len(bad)
-        if len(bad) and worst < 0:
-            worst, x = first + int(bad[0]), part[bad[0]]
-    if worst < 0:
+def _faulty(mesh: Mesh, cells: CellSlice, local: LocalCells) -> MeshError | None:
+    """First inverted or degenerate cell of this rank's slice."""
+    bad = np.flatnonzero(local.least_jacobians(cells.kind) <= FLAT_TOLERANCE)
+    if not len(bad):
         return None
+    worst, count = int(bad[0]), len(bad)
+    x = local.X[local.vertices[cells.kind][worst]]
     what = _fault(CELLS[cells.kind], cells.connectivity[worst], x)
     more = f"; {count} such cells in this slice of {len(cells.connectivity)}" if count > 1 else ""
     return MeshError(

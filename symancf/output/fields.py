@@ -67,7 +67,7 @@ class CellPoints:
         more = {name: np.tile(values, m) for name, values in (section or {}).items()}
         return CellPoints(self.cells, xi, np.tile(zeta, m), numbers, {**self.section, **more})
 
-    def of(self, chosen: Mask) -> CellPoints:
+    def of(self, chosen: Mask | slice) -> CellPoints:
         """Return the points of some of the cells (n,)."""
         xi = self.xi[chosen] if self.xi.ndim == 3 else self.xi
         return replace(self, cells=self.cells[chosen], xi=xi)
@@ -124,7 +124,7 @@ def jets_at(body: Body, e: Array, jet: str, xi: Array, z: Array) -> Array:
     for table, factor in space.point_jets[jet].items():
         values = space.tabulate((table,), xi.reshape(-1, xi.shape[-1]))[:, 0]
         if xi.ndim == 2:
-            term = np.einsum("pi,nia->npa", values, e)
+            term = np.tensordot(values, e, axes=(1, 1)).transpose(1, 0, 2)
         else:
             term = np.einsum("npi,nia->npa", values.reshape(*xi.shape[:2], e.shape[1]), e)
         total += term if factor == 1 else term * power(factor, z)[..., None]

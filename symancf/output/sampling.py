@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
+from mpi4py import MPI
 
 from ..arrays import Array, Data, Ints
 from ..assembly.configuration import Discretised, discrete_system
@@ -29,6 +30,8 @@ from .terms import of_term
 from .touching import touching
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from ..assembly.discrete import DiscreteSystem
@@ -41,6 +44,8 @@ Place = Literal["lattice", "cell", "gauss"]
 
 #: Radius of the ball that shows a point mass, of the size of what is tied to it.
 POINT_SIZE = 0.02
+
+CHUNK = 1 << 14  # cells whose fields are computed at a time
 
 
 def _rigid(system: DiscreteSystem, body: RigidBody, state: Array, reference: bool) -> Samples:
@@ -387,7 +392,36 @@ class _BodySampler:
         self.cells = np.arange(int(system.binding(body).interpolation.owned.sum()))
 
     def _at(self, points: CellPoints, fields: bool = True) -> tuple[Array, dict[str, Data]]:
-        """Return positions (n, 3) and point data of points, cell by cell."""
+        """Return positions (n, 3) and point data of points, cell by cell (collective)."""
+
+        def part(points: CellPoints) -> dict[str, Data]:
+            X, data = self._at_once(points, fields)
+            return {"": X, **data}  # no field has this name
+
+        every = self._in_slabs(points, points.xi.shape[-2], part)
+        return cast("Array", every.pop("")), every
+
+    def _in_slabs(
+        self, points: CellPoints, rows: int, part: Callable[[CellPoints], Mapping[str, Data]]
+    ) -> dict[str, Data]:
+        """Return arrays with `rows` for each cell, made for `CHUNK` cells at a time (collective).
+
+        No more memory passes by than what these need.
+        """
+        n = len(points.cells)
+        rounds = max(1, self.system.comm.allreduce(-(-n // CHUNK), MPI.MAX))
+        if rounds == 1:
+            return dict(part(points))
+        every: dict[str, Data] = {}
+        for first in range(0, rounds * CHUNK, CHUNK):
+            for name, values in part(points.of(slice(first, first + CHUNK))).items():
+                if not first:
+                    every[name] = np.empty((n * rows, *values.shape[1:]), values.dtype)
+                every[name][first * rows : first * rows + len(values)] = values
+        return every
+
+    def _at_once(self, points: CellPoints, fields: bool) -> tuple[Array, dict[str, Data]]:
+        """Return `_at` of a few cells."""
         place = At(self.system, self.body, points, self.state)
         u, X = place.u().reshape(-1, 3), place.X().reshape(-1, 3)
         data: dict[str, Data] = {"u" if self.reference else "displacement": u}
@@ -424,16 +458,13 @@ class _BodySampler:
         layers_of_points = [
             self._at(self._points(xi, np.full(m, zeta)), at == "lattice") for zeta in layers
         ]
-        flat = (m * np.arange(n)[:, None, None] + parts[None]).reshape(-1, parts.shape[1])
-        cells = np.concatenate([flat + k * n * m for k in range(len(layers))], axis=1)
-        samples = Samples(
-            points=np.concatenate([points for points, _ in layers_of_points]),
-            cells={"hexahedron" if solid else element.cell: cells},
-            point_data={
-                name: np.concatenate([data[name] for _, data in layers_of_points])
-                for name in layers_of_points[0][1]
-            },
-        )
+        first = n * np.arange(len(layers))[:, None] + np.arange(n)[:, None, None, None]
+        cells = (m * first + parts[None, :, None]).reshape(-1, len(layers) * parts.shape[1])
+        points, data = layers_of_points[0]
+        for others, more in layers_of_points[1:]:
+            points = np.concatenate([points, others])
+            data = {name: np.concatenate([data[name], more[name]]) for name in data}
+        samples = Samples(points, {"hexahedron" if solid else element.cell: cells}, data)
         if at == "cell":
             means = {name: np.repeat(v, len(parts), axis=0) for name, v in self._means().items()}
             samples.cell_data.update(means)
@@ -458,8 +489,12 @@ class _BodySampler:
         flat = CellPoints(self.cells, np.asarray(rule.points), np.zeros(count), np.arange(count))
         return flat.through(heights(rule)), weights(rule)
 
-    def _means(self) -> dict[str, Array]:
+    def _means(self) -> dict[str, Data]:
         points, share = self._rule()
+        return self._in_slabs(points, 1, lambda part: self._means_of(part, share))
+
+    def _means_of(self, points: CellPoints, share: Array) -> dict[str, Array]:
+        """Return the means of a few cells, of values at points of these weights."""
         values, measure = self.kernels.at(points)
         if not values:
             return {}

@@ -148,11 +148,11 @@ def listed(samples: Samples) -> tuple[Ints, Ints, Data]:
     """Return the points of all cells, where those of each cell end, and VTK's types."""
     kinds = [k for k in samples.cells if len(samples.cells[k])]
     counts = [len(samples.cells[k]) for k in kinds]
-    lengths = np.repeat([len(CELLS[k].nodes) for k in kinds], counts)
-    codes = np.repeat([CELLS[k].vtk for k in kinds], counts)
+    lengths = np.repeat(np.array([len(CELLS[k].nodes) for k in kinds], np.int64), counts)
+    codes = np.repeat(np.array([CELLS[k].vtk for k in kinds], np.uint8), counts)
     rows = [np.asarray(samples.cells[k], np.int64).ravel() for k in kinds]
-    points = np.concatenate([np.empty(0, np.int64), *rows])
-    return points, np.cumsum(lengths, dtype=np.int64), codes.astype(np.uint8)
+    points = rows[0] if len(rows) == 1 else np.concatenate([np.empty(0, np.int64), *rows])
+    return points, np.cumsum(lengths, out=lengths), codes
 
 
 def cells_of(points: Data, ends: Data, types: Data) -> dict[str, Ints]:
@@ -241,7 +241,13 @@ def _encoded(array: Data) -> Iterator[bytes]:
     pieces = [zlib.compress(raw[i : i + BLOCK], 1) for i in range(0, len(raw), BLOCK)]
     head = [len(pieces), BLOCK, len(raw) % BLOCK, *map(len, pieces)]
     yield base64.b64encode(np.array(head, "<u8").tobytes())
-    yield base64.b64encode(b"".join(pieces))
+    rest = b""
+    for piece in pieces:  # three bytes are four letters
+        rest += piece
+        whole = len(rest) // 3 * 3
+        yield base64.b64encode(rest[:whole])
+        rest = rest[whole:]
+    yield base64.b64encode(rest)
 
 
 def read_vtu(path: Path) -> Samples:

@@ -26,7 +26,7 @@ BOUNDED: dict[str, tuple[str, Callable[[float], float]]] = {
     "libhdf5": ("a chunk of a file", lambda n: 2**18 + 64),
     "libopen-pal": ("messages to neighbours, of which an inner rank has two", lambda n: 2**19),
     "graph.py": ("PT-Scotch joins the coarse graphs of two ranks", lambda n: 27 * 8 * n),
-    "partition/__init__.py": ("a table of ids, 8 times as long as their list", lambda n: 256 * n),
+    "mesh/edges.py": ("a table of ids, 8 times as long as their list", lambda n: 256 * n),
     "mesh/box.py": ("sides of the box: a rank's slice of all facets", lambda n: 32 * n),
     "mesh/storage.py": ("regions: a rank's slice of all facets", lambda n: 32 * n),
 }

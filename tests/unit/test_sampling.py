@@ -484,3 +484,59 @@ def test_principal_values_and_directions() -> None:
         samples.principal("J")
     with refused(SymancfError, asked="stress", possible=lambda names: "cauchy" in names):
         samples.principal("stress")
+
+
+@pytest.mark.collective
+@pytest.mark.parametrize("at", ["lattice", "cell", "gauss"])
+def test_samples_made_in_slabs_are_those_made_at_once(
+    at: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from symancf.output import sampling
+
+    mesh = Mesh.box((2.0, 1.0, 1.0), (5, 3, 2))
+    mu = Field(lambda X: 1.0 + X[:, 0])
+    cube = Body(mesh["body"], hex8_plain, neo_hooke(), mu=mu, lam=2.0)
+    system = System(cube, terms=[fix(cube["x0"])])
+    system.state += 0.05 * np.sin(system._discrete.reference)
+    fields = {"sigma": "cauchy", "twice": lambda J, *, mu: 2.0 * J * mu}
+
+    def made() -> output.Samples:
+        return sample(system, cube, fields=fields, at=at)
+
+    whole = made()
+    monkeypatch.setattr(sampling, "CHUNK", 4)
+    slabs = made()
+    np.testing.assert_array_equal(slabs.points, whole.points)
+    for kind, cells in whole.cells.items():
+        np.testing.assert_array_equal(slabs.cells[kind], cells)
+    for many, one in (
+        (slabs.point_data, whole.point_data),
+        (slabs.cell_data, whole.cell_data),
+    ):
+        assert [*many] == [*one]
+        for name, values in one.items():
+            np.testing.assert_allclose(many[name], values, rtol=1e-13, atol=1e-15)
+    assert {*whole.point_data, *whole.cell_data} >= {*fields}
+
+
+@pytest.mark.collective
+def test_a_field_that_fails_in_the_last_slab_of_one_rank_fails_on_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from symancf.output import sampling
+
+    mesh = Mesh.box((2.0, 1.0, 1.0), (5, 3, 2))
+
+    def mu(X: Array) -> Array:
+        if failing and (X[:, 0] > 1.9).any():
+            raise ZeroDivisionError("no such place")
+        return np.ones(len(X))
+
+    failing = False
+    cube = Body(mesh["body"], hex8_plain, neo_hooke(), mu=Field(mu, per="point"), lam=2.0)
+    system = System(cube, terms=[fix(cube["x0"])])
+    monkeypatch.setattr(sampling, "CHUNK", 4)
+    sample(system, cube, fields=["cauchy"], at="gauss")
+    failing = True
+    with pytest.raises((ParameterError, ZeroDivisionError), match="no such place"):
+        sample(system, cube, fields=["cauchy"], at="gauss")

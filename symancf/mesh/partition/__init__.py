@@ -12,8 +12,9 @@ from ...errors import MeshError
 from ...runtime.collective import exchange, exchange_blocks, lookup, shares, together
 from ...runtime.log import EVENTS, logged
 from ...runtime.petsc import keep
+from ..edges import adjacency, compress
 from .ghosts import GhostExchange
-from .graph import adjacency, reverse_cuthill_mckee_order
+from .graph import reverse_cuthill_mckee_order
 from .ownership import Owners, find_owners, in_graph
 from .topology import Family, LocalFamily, Topology
 
@@ -91,23 +92,6 @@ def _validate(comm: MPI.Comm, families: Sequence[Family]) -> None:
                 given=shape,
                 possible=(first,),
             )
-
-
-def compress(arrays: Sequence[Ints]) -> tuple[Ints, list[Ints32]]:
-    """Sorted distinct ids of all arrays, and the arrays in terms of places among them."""
-    used = [a for a in arrays if a.size]
-    if not used:
-        return np.empty(0, np.int64), [a.astype(np.int32) for a in arrays]
-    low, high = min(int(a.min()) for a in used), max(int(a.max()) for a in used) + 1
-    if high - low <= 8 * sum(a.size for a in used):  # dense: a table is faster than sorting
-        mark = np.zeros(high - low, bool)
-        for a in used:
-            mark[a - low] = True
-        ids = np.flatnonzero(mark) + low
-        place = np.cumsum(mark, dtype=np.int32) - np.int32(1)
-        return ids, [place[a - low] if a.size else a.astype(np.int32) for a in arrays]
-    ids = np.unique(np.concatenate([np.unique(a) for a in used]))
-    return ids, [np.searchsorted(ids, a).astype(np.int32) for a in arrays]
 
 
 def _destinations(owner: Ints32) -> tuple[Ints, Ints32]:

@@ -13,7 +13,7 @@ from mpi4py import MPI
 
 from ...arrays import Ints
 from ...runtime.collective import exchange, lookup, owners_of, shares
-from . import compress
+from ..edges import compress
 from .graph import least_of
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Graphs of vertices in compressed rows: from pairs of vertices, and an order for locality.
+ * Graphs of vertices in compressed rows: united from those of several ranks, and an order for locality.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,57 +24,13 @@
     }                                                                                              \
   }
 
-static int compare(const void *a, const void *b)
-{
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 static int compare_long(const void *a, const void *b)
 {
   const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return (x > y) - (x < y);
 }
 
-SORT(sort, int32_t, compare)
 SORT(sort_long, int64_t, compare_long)
-
-/*
- * The symmetric graph of n vertices with the edges (a[k], b[k]): start[n + 1], and neighbours
- * [2 pairs], each row ascending without repetition.  Pairs outside 0 <= v < n and loops are left
- * out.  Returns the number of entries, or -1 when memory is short.
- */
-int64_t symancf_graph(int32_t n, int64_t pairs, const int32_t *a, const int32_t *b, int64_t *start,
-                      int32_t *neighbours)
-{
-  int64_t *end = calloc((size_t)n + 1, sizeof *end);
-  if (!end) return -1;
-  memset(start, 0, ((size_t)n + 1) * sizeof *start);
-#define VALID(k) (a[k] >= 0 && b[k] >= 0 && a[k] < n && b[k] < n && a[k] != b[k])
-  for (int64_t k = 0; k < pairs; k++)
-    if (VALID(k)) {
-      start[a[k] + 1]++;
-      start[b[k] + 1]++;
-    }
-  for (int32_t v = 0; v < n; v++) start[v + 1] += start[v];
-  memcpy(end, start, ((size_t)n + 1) * sizeof *end);
-  for (int64_t k = 0; k < pairs; k++)
-    if (VALID(k)) {
-      neighbours[end[a[k]]++] = b[k];
-      neighbours[end[b[k]]++] = a[k];
-    }
-  int64_t place = 0;
-  for (int32_t v = 0; v < n; v++) {
-    const int64_t first = start[v];
-    sort(neighbours + first, end[v] - first);
-    start[v] = place;
-    for (int64_t k = first; k < end[v]; k++)
-      if (k == first || neighbours[k] != neighbours[k - 1]) neighbours[place++] = neighbours[k];
-  }
-  start[n] = place;
-  free(end);
-  return place;
-}
 
 /*
  * Unite rows of which some come in several pieces: piece k is of row[k], count[k] columns that follow

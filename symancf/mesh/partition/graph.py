@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Graphs of vertices: edges of cells, partition by PETSc, ordering for locality."""
+"""Graphs of vertices: partition by PETSc, ordering for locality."""
 
 from __future__ import annotations
 
@@ -7,74 +7,26 @@ import ctypes
 import os
 import warnings
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Integers, Ints, Ints32, address, pointer
-from ...cells.table import HEXAHEDRON, LINE, QUAD, Links
+from ...arrays import Array, Ints, Ints32, address, pointer
 from ...runtime import jit
 from ...runtime.collective import exchange_blocks, reduced
 from ...runtime.petsc import PETSc, functions
 
+if TYPE_CHECKING:
+    from ..edges import AdjacencyGraph
+
 PARTITIONER = "ptscotch"
-
-_EDGES = {len(c.nodes): c.links for c in (LINE, QUAD, HEXAHEDRON)}
-
-
-def edges_of(vertices: Integers, links: Links | None = None) -> tuple[Integers, Integers]:
-    """Both ends of the `links` of entities (k, nv); see `Family`."""
-    nv = vertices.shape[1]
-    star = tuple((0, i) for i in range(1, nv))
-    pairs = np.array(links or _EDGES.get(nv, star), np.int64).reshape(-1, 2)
-    return vertices[:, pairs[:, 0]].ravel(), vertices[:, pairs[:, 1]].ravel()
-
-
-class AdjacencyGraph(NamedTuple):
-    """A symmetric graph without loops in compressed rows: the neighbours of each vertex."""
-
-    start: Ints
-    neighbours: Ints32
-
-    def only(self, vertices: Ints) -> AdjacencyGraph:
-        """Return the graph of the vertices `vertices` (ascending), numbered along them."""
-        number = np.full(len(self.start) - 1, -1, np.int32)
-        number[vertices] = np.arange(len(vertices), dtype=np.int32)
-        row = np.repeat(number, np.diff(self.start))
-        column = number[self.neighbours]
-        inside = (row >= 0) & (column >= 0)
-        start = np.zeros(len(vertices) + 1, np.int64)
-        np.cumsum(np.bincount(row[inside], minlength=len(vertices)), out=start[1:])
-        return AdjacencyGraph(start, column[inside])
 
 
 def _library(comm: MPI.Comm) -> ctypes.CDLL:
     library = jit.load_runtime(Path(__file__).with_name("graph.c"), comm)
-    for name in ("graph", "unite"):
-        getattr(library, f"symancf_{name}").restype = ctypes.c_int64
+    library.symancf_unite.restype = ctypes.c_int64
     return library
-
-
-def adjacency(
-    comm: MPI.Comm, size: int, entities: list[tuple[Ints32, Links | None]]
-) -> AdjacencyGraph:
-    """Return the links of entities with vertices < `size` (collective, but of this rank only).
-
-    Ends outside 0 <= v < `size` are left out.
-    """
-    library = _library(comm)
-    ends = [edges_of(vertices, links) for vertices, links in entities]
-    a = np.concatenate([np.empty(0, np.int32), *(a for a, _ in ends)])
-    b = np.concatenate([np.empty(0, np.int32), *(b for _, b in ends)])
-    del ends
-    start, neighbours = np.empty(size + 1, np.int64), np.empty(max(1, 2 * len(a)), np.int32)
-    entries = library.symancf_graph(
-        size, ctypes.c_int64(len(a)), *(pointer(x) for x in (a, b, start, neighbours))
-    )
-    if entries < 0:
-        raise MemoryError("graph of the vertices: not enough memory")
-    return AdjacencyGraph(start, neighbours[:entries].copy())
 
 
 def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: AdjacencyGraph) -> Ints32:

@@ -21,7 +21,8 @@ from ...runtime.collective import (
     share_error,
     shares,
 )
-from .graph import adjacency, gather_rows, partition
+from ..edges import adjacency
+from .graph import gather_rows, partition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
