@@ -11,6 +11,7 @@
 #define SYMANCF_ASSEMBLER_H
 
 #include "symancf_kernel.h"
+#include "half.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -44,6 +45,8 @@ typedef struct {
   const int32_t *vertices;     /* local vertex numbers */
   const int64_t *pair_start;   /* [n + 1] into positions */
   const int32_t *positions;    /* offset of vertex j in the rows of i; ~offset off-diagonal */
+  const void *half_places; /* [n][pairs I < J of corners] in rows of a half; NULL: there is none */
+  int32_t half_wide;       /* whether they are numbers of 16 bits, else 8 */
   /* cells */
   int32_t corners, vectors; /* nodes of a cell, coefficient vectors of a node */
   int32_t parts, mapped; /* runs of vectors that follow each other; how many, the last, are mapped */
@@ -85,6 +88,7 @@ typedef struct {
   const uint8_t *vertex_plain; /* per vertex: all coordinates free */
   const int32_t *diagonal_start, *off_start; /* CSR row pointers */
   double *diagonal, *off;                     /* value arrays */
+  const symancf_half *half; /* where tangents go in the place of these; or NULL */
   const double *rate;        /* rates of the coordinates, local vector; NULL: zero */
   const double *rate_factor; /* d rate / d coordinate of the time integrator; NULL: zero */
 } symancf_assembler;
@@ -99,9 +103,13 @@ static void clear_rows(const symancf_assembler *assembler, int32_t *cleared, int
   const int32_t first = assembler->vertex_row[*cleared];
   const int32_t last = up_to < assembler->owned ? assembler->vertex_row[up_to] : assembler->rows;
   const int32_t *d = assembler->diagonal_start, *o = assembler->off_start;
+  *cleared = up_to;
+  if (assembler->half) {
+    clear_half(assembler->half, first / 3, last / 3);
+    return;
+  }
   memset(assembler->diagonal + d[first], 0, (size_t)(d[last] - d[first]) * sizeof(double));
   memset(assembler->off + o[first], 0, (size_t)(o[last] - o[first]) * sizeof(double));
-  *cleared = up_to;
 }
 
 /* Clear the rows of all owned vertices up to the last one of some entities. */

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
+    from .half import Half
     from .linearized import Linearized
     from .matrix import Matrix
     from .numbering import Numbering
@@ -133,6 +134,7 @@ class Assembler:
         self._reference = ctypes.byref(self._assembler)
         self._vectors: dict[str, Array | None] = {}
         self._matrix: tuple[Matrix, Sequence[int]] | None = None
+        self._half: Half | None = None
         self._number = {form: number for number, form in enumerate(self.forms)}
         self._collect()
         self._place()
@@ -208,6 +210,8 @@ class Assembler:
             group = Group(forms, self._first, self.numbering.coordinates, self._most)
             if self._matrix is not None:
                 group.attach(self._matrix[0].positions, self._matrix[1])
+            if self._half is not None:
+                group.attach_half(self._half, [self.forms[k] for k in numbers])
             self._groups_by_numbers[numbers] = group
         return self._groups_by_numbers[numbers]
 
@@ -230,6 +234,24 @@ class Assembler:
         matrix.note(self, self._matrix[1])
         for group in self._groups_by_numbers.values():
             group.attach(matrix.positions, self._matrix[1])
+        self._arranged.clear()
+        self._stale = True
+
+    def detach(self) -> None:
+        """Forget the matrix: its value arrays are no longer there."""
+        self._matrix = None
+        for name in ("diagonal_start", "off_start", "diagonal", "off"):
+            setattr(self._assembler, name, None)
+        for group in self._groups_by_numbers.values():
+            group.detach()
+        self._arranged.clear()
+        self._stale = True
+
+    def attach_half(self, half: Half) -> None:
+        """Let tangents be written straight to `half`, where it is that they are asked for."""
+        self._half = half
+        for group in self._groups_by_numbers.values():
+            group.attach_half(half, [self.forms[k] for k in group.numbers])
         self._arranged.clear()
         self._stale = True
 
@@ -470,12 +492,15 @@ class Assembler:
         f.fill(0.0)
         return self._call("residual", x, None, f, None)
 
-    def tangent(self, x: Array, f: Array, matrix: Matrix) -> int:
-        """Write residual and tangent."""
+    def tangent(self, x: Array, f: Array, matrix: Matrix | Half) -> int:
+        """Write residual and tangent; `matrix` is one that was attached."""
         f.fill(0.0)
+        if matrix is self._half:
+            self._assembler.half = ctypes.pointer(self._half.structure)
         try:
             return self._call("tangent", x, None, f, None)
         finally:
+            self._assembler.half = None
             matrix.finish()  # collective, so also where this rank failed
 
     def product(self, x: Array, v: Array, f: Array, linear: Linearized | None = None) -> int:

@@ -18,6 +18,7 @@
 #include "assembler.h"
 #include "roundoff.h"
 #include "tiles.h"
+#include "half_tiles.h"
 #include "cell_maps.h"
 
 INLINE void map_corner(const v8 *restrict map, const int ns, const int transposed, v8 *restrict s)
@@ -247,7 +248,8 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
       disturb(K, 9 * blocks * LANES);
       scatter_vector(t, batch, own, e, f);
       clear_for(assembler, t, first, lanes, cleared);
-      if (t->functions) scatter_whole(assembler, t, first, lanes, nodal_matrix(t, batch, K), corners);
+      if (assembler->half) scatter_half(assembler->half, t, first, lanes, K, (half_corner (*)[LANES])corners, e);
+      else if (t->functions) scatter_whole(assembler, t, first, lanes, nodal_matrix(t, batch, K), corners);
       else scatter_matrix(assembler, t, first, lanes, K, corners);
       if (t->scalars) scatter_scalars(assembler, t, first, lanes, K, w);
     } else {

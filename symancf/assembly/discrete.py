@@ -21,6 +21,8 @@ from . import protocol
 from .agreement import Common, require_agreement
 from .assembler import Assembler
 from .configuration import Configuration
+from .form import keeps_nodes
+from .half import Half
 from .matrix import Matrix
 from .memory import Memory
 from .numbering import IDLE
@@ -240,6 +242,29 @@ class DiscreteSystem(Configuration):
         self.assembler.attach(matrix)
         self._pattern = tuple((entities,) for entities in self._entities())
         return matrix
+
+    @cached_property
+    def half(self) -> Half | None:
+        """Storage of the tangent by halves, where it is one of nodes alone, else None (collective).
+
+        Whoever asks has found that all unknowns are displacements of nodes.
+        """
+        forms = [form for form in self.forms if not form.moving]
+        suits = not self.changing and all(keeps_nodes(form) for form in forms)
+        if not self.comm.allreduce(suits, op=MPI.LAND):
+            return None
+        half = Half(self.comm, self.numbering, forms)
+        self.assembler.attach_half(half)
+        return half
+
+    def release_matrix(self) -> None:
+        """Give back the storage of `matrix`, which is made anew where it is asked for (collective).
+
+        It stays where others than the terms write to it.
+        """
+        if "matrix" in self.__dict__ and self.matrix.release(self.assembler):
+            self.assembler.detach()
+            del self.__dict__["matrix"]
 
     def _entities(self) -> list[ActiveSet]:
         """Return the present entities of the terms whose lists change."""

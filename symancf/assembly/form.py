@@ -319,3 +319,20 @@ class Form:
         if isinstance(self.entities, Jets):
             return bool((self.entities.coordinate < 0).any())
         return self.kernel.rates if isinstance(self.entities, CellEntities) else True
+
+
+def keeps_nodes(form: Form) -> bool:
+    """Tell whether the tangent of a form is one of displacements of nodes, and symmetric.
+
+    So it is of cells whose nodes have no slopes, maps or scalars; and where there is none.
+    """
+    entities = form.entities
+    if not form.kernel.has_tangent:
+        return True
+    return (
+        isinstance(entities, CellEntities)
+        and form.kernel.symmetric
+        and tuple(entities.widths) == (1,)
+        and entities.cell_map is None
+        and not entities.scalars.shape[1]
+    )

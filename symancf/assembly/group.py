@@ -19,13 +19,14 @@ import numpy.typing as npt
 from ..arrays import Array, Integers, Ints, Ints32, address
 from ..runtime.jit import Kernel, aligned, batches, declare
 from .closest_points import types_of
-from .form import CellEntities, ClosestPoints, Form, Jets
+from .form import CellEntities, ClosestPoints, Form, Jets, keeps_nodes
 from .structures import LANES, Opposite, Term
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from ..values.parameter import Value
+    from .half import Half
     from .matrix import Positions
 
 Number = TypeVar("Number", bound=np.generic)
@@ -384,6 +385,18 @@ class Group:
             self._places = np.concatenate([*parts, np.zeros(1, dtype=np.int32)])
         self._starts = np.ascontiguousarray(_joined(starts))
         self.term.pair_start, self.term.positions = address(self._starts), address(self._places)
+
+    def detach(self) -> None:
+        """Forget the places in a matrix."""
+        self._places, self._starts = np.zeros(0, np.int32), np.zeros(0, np.int64)
+        self.term.pair_start = self.term.positions = None
+
+    def attach_half(self, half: Half, forms: Sequence[Form]) -> None:
+        """Take the places of cells, which are those of `forms`, in a tangent by halves."""
+        if forms[0].kernel.has_tangent and keeps_nodes(forms[0]):
+            self._half_places = _joined([half.places(form) for form in forms])
+            self.term.half_places = address(self._half_places)
+            self.term.half_wide = half.wide
 
     @property
     def nbytes(self) -> int:

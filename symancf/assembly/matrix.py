@@ -60,7 +60,7 @@ class Matrix:
     revision = -1
 
     def __init__(self, comm: MPI.Comm, numbering: Numbering, forms: Sequence[Form]) -> None:
-        self._library = jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
+        self._library = load_pattern(comm)
         self.comm, self.numbering, self._forms = comm, numbering, list(forms)
         self._assemblers: list[tuple[weakref.ref[Writes], Sequence[int]]] = []
         self._build([])
@@ -112,6 +112,14 @@ class Matrix:
             entry for entry in self._assemblers if entry[0]() not in (None, assembler)
         ]
         self._assemblers.append((weakref.ref(assembler), numbers))
+
+    def release(self, assembler: Writes) -> bool:
+        """Destroy `mat` where no other assembler writes here; tell whether (collective)."""
+        others = any(entry[0]() not in (None, assembler) for entry in self._assemblers)
+        if self.comm.allreduce(others):
+            return False
+        disown(self.comm, self.mat)
+        return True
 
     def replace(self, new: Mapping[Form, Form]) -> None:
         """Take other forms for present ones; `renew` or `rebuild` finds the places of others."""
@@ -175,7 +183,7 @@ class Matrix:
         listed = [*self._forms, *former]
         corners = sum(form.vertices.size for form in listed)
         require_countable(self.comm, "corners of entities", corners)
-        start, adjacent = self._adjacency(listed)
+        start, adjacent = adjacent_vertices(self._library, numbering, listed)
         offsets = np.empty_like(adjacent)
         count = self._library.symancf_rows
         count.restype = ctypes.c_int64
@@ -205,28 +213,6 @@ class Matrix:
             self.positions.append(offsets)
         self._forms += forms
         return range(first, len(self.positions))
-
-    def _adjacency(self, forms: Sequence[Listed]) -> tuple[Ints, Ints32]:
-        """Return for each owned vertex the vertices that share an entity with it."""
-        numbering = self.numbering
-        entity_start, entity_vertices = _joined(forms)
-        start = np.zeros(numbering.owned_vertices + 1, dtype=np.int64)
-        arguments = (
-            numbering.owned_vertices,
-            numbering.vertices,
-            len(entity_start) - 1,
-            pointer(entity_start),
-            pointer(entity_vertices),
-            pointer(numbering.global_vertex),
-            pointer(start),
-        )
-        adjacency = self._library.symancf_adjacency
-        adjacency.restype = ctypes.c_int64
-        pairs = adjacency(*arguments, None)
-        adjacent = np.empty(max(1, pairs), dtype=np.int32)
-        if pairs < 0 or adjacency(*arguments, pointer(adjacent)) < 0:
-            raise MemoryError("matrix pattern: not enough memory")
-        return start, adjacent
 
     def _positions(
         self, forms: Sequence[Form], start: Ints, adjacent: Ints32, offsets: Ints32
@@ -316,6 +302,35 @@ class Matrix:
         self.mat.stateIncrease()
         self.mat.assemblyBegin()
         self.mat.assemblyEnd()
+
+
+def load_pattern(comm: MPI.Comm) -> ctypes.CDLL:
+    """Return the functions of pattern.c (collective)."""
+    return jit.load_runtime(Path(__file__).with_name("pattern.c"), comm=comm)
+
+
+def adjacent_vertices(
+    library: ctypes.CDLL, numbering: Numbering, forms: Sequence[Listed]
+) -> tuple[Ints, Ints32]:
+    """Return for each owned vertex the vertices that share an entity with it."""
+    entity_start, entity_vertices = _joined(forms)
+    start = np.zeros(numbering.owned_vertices + 1, dtype=np.int64)
+    arguments = (
+        numbering.owned_vertices,
+        numbering.vertices,
+        len(entity_start) - 1,
+        pointer(entity_start),
+        pointer(entity_vertices),
+        pointer(numbering.global_vertex),
+        pointer(start),
+    )
+    adjacency = library.symancf_adjacency
+    adjacency.restype = ctypes.c_int64
+    pairs = adjacency(*arguments, None)
+    adjacent = np.empty(max(1, pairs), dtype=np.int32)
+    if pairs < 0 or adjacency(*arguments, pointer(adjacent)) < 0:
+        raise MemoryError("matrix pattern: not enough memory")
+    return start, adjacent
 
 
 def _places(joined: tuple[Ints32, Ints32]) -> tuple[Ints32, Ints32, Ints, Ints32]:

@@ -15,7 +15,10 @@ from ..runtime import jit
 from ..runtime.petsc import PETSc, functions
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from .matrix import Matrix
+    from .numbering import Numbering
 
 _INSERT, _FORWARD = 1, 0
 
@@ -52,15 +55,18 @@ class _Columns(ctypes.Structure):
 class GhostColumns:
     """The values of a vector of PETSc at the columns that other ranks own (collective).
 
+    Parameters
+    ----------
+    columns : global numbers of some, which may be there again.
+
     Attributes
     ----------
-    local : the numbers of the columns of the matrix's second part among the values.
+    local : the numbers of the columns among the values.
     """
 
-    def __init__(self, matrix: Matrix) -> None:
-        numbering, columns = matrix.numbering, matrix.columns[1]
+    def __init__(self, comm: MPI.Comm, numbering: Numbering, columns: Integers) -> None:
         ghosts, self.local = np.unique(columns, return_inverse=True)
-        rows = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=matrix.comm)
+        rows = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=comm)
         self._ghosted = PETSc.Vec().createSeq(len(ghosts), comm=PETSc.COMM_SELF)
         needed = PETSc.IS().createGeneral(ghosts.astype(PETSc.IntType), comm=PETSc.COMM_SELF)
         self._scatter = PETSc.Scatter().create(rows, needed, self._ghosted, None)
@@ -115,7 +121,7 @@ class Rounded:
         if matrix.comm.size > 1:
             if self._others is not None:
                 self._others.destroy()
-            self._others = GhostColumns(matrix)
+            self._others = GhostColumns(matrix.comm, numbering, matrix.columns[1])
             local = self._others.local
             self._parts.append(_Columns(width, first, matrix.off_start, local, matrix.off))
         self._gathered = np.zeros(max(part.longest for part in self._parts) + 8)

@@ -14,7 +14,7 @@ from ..runtime.structures import declared
 LANES = 8
 
 _FOLDER = Path(__file__).parent
-_FILES = "assembler.h", "closest_point.h", "opposite.h", "ways.h"
+_FILES = "half.h", "assembler.h", "closest_point.h", "opposite.h", "ways.h"
 _STRUCTURES = declared(
     *(_FOLDER / name for name in _FILES),
     macros={"SYMANCF_MODES(MODE_FIELD)": f"void {', '.join(f'*{mode}' for mode in MODES)};"},
@@ -22,13 +22,14 @@ _STRUCTURES = declared(
 
 if TYPE_CHECKING:
     Basis = ctypes.Structure
+    HalfRows = ctypes.Structure
     Opposite = ctypes.Structure
     Term = ctypes.Structure
     Terms = ctypes.Structure
     Types = ctypes.Structure
     Ways = ctypes.Structure
 else:
-    Term, Terms, Basis, Types, Opposite, Ways = (
+    Term, Terms, Basis, Types, Opposite, Ways, HalfRows = (
         _STRUCTURES[f"symancf_{name}"]
-        for name in ("term", "assembler", "basis", "types", "closest_points", "ways")
+        for name in ("term", "assembler", "basis", "types", "closest_points", "ways", "half")
     )

@@ -9,7 +9,9 @@ from weakref import WeakKeyDictionary
 
 from mpi4py import MPI
 
+from ..assembly.half import Half
 from ..assembly.rounded import Rounded
+from ..assembly.shell import Shell
 from ..errors import SymancfError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
@@ -28,16 +30,12 @@ from .multigrid import (
 from .saddle import Saddle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..assembly.discrete import DiscreteSystem
     from ..assembly.matrix import Matrix
-    from ..assembly.numbering import Numbering
 
 _Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-_MATOP_MULT = 3
 _PETSC_ERR_USER = 83
 
 register_pc()
@@ -67,36 +65,6 @@ def over_nodes(system: DiscreteSystem, alone: bool = True) -> GridNodes | str:
     return cached[2][0]
 
 
-class Shell:
-    """A matrix of PETSc that only multiplies: ``multiply(x, y)`` of the handles of two vectors.
-
-    Attributes
-    ----------
-    mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
-        after Python is gone.)
-    error : what a product raised, if any.
-    """
-
-    def __init__(self, numbering: Numbering, multiply: Callable[[int, int], None]) -> None:
-        self.error: BaseException | None = None
-
-        def mult(mat: int, x: int, y: int) -> int:
-            try:
-                multiply(x, y)
-            except BaseException as error:
-                self.error = self.error or error
-                return _PETSC_ERR_USER
-            return 0
-
-        self._mult = _Mult(mult)
-        self.mat = PETSc.Mat().create(numbering.comm)
-        size = (numbering.rows, numbering.size)
-        self.mat.setSizes((size, size))
-        self.mat.setType(PETSc.Mat.Type.SHELL)
-        self.mat.setUp()
-        functions.MatShellSetOperation(ctypes.c_void_p(self.mat.handle), _MATOP_MULT, self._mult)
-
-
 class Preconditioner:
     """The preconditioner of a KSP, made of a tangent's entries.
 
@@ -106,6 +74,7 @@ class Preconditioner:
 
     Parameters
     ----------
+    matrix : whose entries these are; a `Half` is for ``grids`` alone.
     symmetric : whether the entries are.
 
     Attributes
@@ -114,7 +83,11 @@ class Preconditioner:
     """
 
     def __init__(
-        self, system: DiscreteSystem, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool
+        self,
+        system: DiscreteSystem,
+        matrix: Matrix | Half,
+        ksp: PETSc.KSP,
+        symmetric: bool,
     ) -> None:
         self._system, self._matrix, self._ksp = system, matrix, ksp
         self._symmetric = symmetric
@@ -137,7 +110,7 @@ class Preconditioner:
         if ours and self._ksp.getType() == PETSc.KSP.Type.GMRES:
             self._ksp.setPCSide(PETSc.PC.Side.RIGHT)
         if self._ksp.getPC().getType() == FIXED:
-            self.fixed = FixedSolver(self._matrix, self._ksp, self._symmetric)
+            self.fixed = FixedSolver(self._entries, self._ksp, self._symmetric)
         if not self.grids:
             return
         handle = ctypes.c_void_p(self._ksp.getPC().handle)
@@ -147,9 +120,14 @@ class Preconditioner:
         functions.PCShellSetName(handle, b"multigrid on grids over the nodes")
 
     @property
+    def _entries(self) -> Matrix:
+        """The tangent as PETSc's AIJ."""
+        return self._system.matrix if isinstance(self._matrix, Half) else self._matrix
+
+    @property
     def matrix(self) -> PETSc.Mat:
-        """The tangent's entries."""
-        return self._matrix.mat
+        """The tangent's entries, for other preconditioners."""
+        return self._entries.mat
 
     def release(self) -> None:
         """Give back the memory of levels; they are made anew where needed (collective)."""
@@ -206,12 +184,13 @@ class Preconditioner:
         if isinstance(nodes, str):
             others = over_nodes(self._system, alone=False)
             if not isinstance(others, str):
-                return Saddle(self._system, self._matrix, others, self._symmetric, self._prefix)
+                return Saddle(self._system, self._entries, others, self._symmetric, self._prefix)
             raise SymancfError(
                 f"there is no preconditioner {GRIDS!r}: {nodes}", asked="-pc_type", given=GRIDS
             )
         multigrid = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
-        self._products = Products(self._matrix, multigrid.levels[0].pattern)
+        if not isinstance(self._matrix, Half):
+            self._products = Products(self._matrix, multigrid.levels[0].pattern)
         return multigrid
 
     def _smoothed(self) -> PETSc.Mat | None:
@@ -222,7 +201,7 @@ class Preconditioner:
             return None
         with together(self._matrix.comm):
             if self._rounded is None:
-                rounded = Rounded(self._matrix)
+                rounded = Rounded(self._entries)
                 self._rounded = rounded, Shell(self._matrix.numbering, rounded.multiply)
             self._rounded[0].renew()
         mat = self._rounded[1].mat
@@ -272,4 +251,5 @@ class Preconditioner:
         """What a callback raised, if any."""
         products = None if self._products is None else self._products.error
         rounded = None if self._rounded is None else self._rounded[1].error
-        return self._error or products or rounded
+        half = self._matrix.error if isinstance(self._matrix, Half) else None
+        return self._error or products or rounded or half

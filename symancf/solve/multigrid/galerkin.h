@@ -73,10 +73,41 @@ void symancf_round_level(const Level *A, const double *a, const double *off, dou
     for (int64_t k = 0; k < 9 * (int64_t)A->off.start[A->nodes]; k++) A->off_values[k] = (float)(off[k] / scale);
 }
 
+/* Invert the diagonal blocks, which are given in double precision. */
+void symancf_invert_blocks(const Level *A, const double *diagonal)
+{
+  for (int32_t i = 0; i < A->nodes; i++) invert(diagonal + 9 * (int64_t)i, A->inverse + 9 * (int64_t)i);
+}
+
 typedef struct { /* blocks by their coarse columns */
   int32_t *mark, *list, count;
   double *block;
 } Sums;
+
+/* Add a block, times the row of interpolation of its column j. */
+INLINE void add_block(const Level *A, const int32_t j, const double *B, Sums *sums)
+{
+  for (int32_t q = A->coarse.start[j]; q < A->coarse.start[j + 1]; q++) {
+    const int32_t K = A->coarse.column[q];
+    const double w = A->weight[q];
+    double *z;
+    if (sums->mark[K] < 0) {
+      sums->list[sums->count] = K;
+      z = sums->block + 9 * (int64_t)(sums->mark[K] = sums->count++);
+      for (int t = 0; t < 9; t++) z[t] = w * B[t];
+    } else {
+      z = sums->block + 9 * (int64_t)sums->mark[K];
+      for (int t = 0; t < 9; t++) z[t] += w * B[t];
+    }
+  }
+}
+
+/* The block on the diagonal without what is fixed, which interpolation leaves out. */
+INLINE void free_block(const Level *A, const int32_t i, double *B)
+{
+  for (int c = 0; A->prescribed && c < 3; c++)
+    if (A->prescribed[i] >> c & 1) B[4 * c] = 0.0;
+}
 
 /* Add the blocks of one row of a part, times the rows of interpolation of their columns. */
 INLINE void add_row(const Level *A, const Part *part, const double *a, const int32_t i, const int32_t behind,
@@ -89,22 +120,8 @@ INLINE void add_row(const Level *A, const Part *part, const double *a, const int
     double B[9];
     for (int r = 0; r < 3; r++)
       for (int c = 0; c < 3; c++) B[3 * r + c] = v[3 * (n * r + k) + c];
-    if (j == i && A->prescribed)
-      for (int c = 0; c < 3; c++)
-        if (A->prescribed[i] >> c & 1) B[4 * c] = 0.0; /* interpolation leaves it out */
-    for (int32_t q = A->coarse.start[j]; q < A->coarse.start[j + 1]; q++) {
-      const int32_t K = A->coarse.column[q];
-      const double w = A->weight[q];
-      double *z;
-      if (sums->mark[K] < 0) {
-        sums->list[sums->count] = K;
-        z = sums->block + 9 * (int64_t)(sums->mark[K] = sums->count++);
-        for (int t = 0; t < 9; t++) z[t] = w * B[t];
-      } else {
-        z = sums->block + 9 * (int64_t)sums->mark[K];
-        for (int t = 0; t < 9; t++) z[t] += w * B[t];
-      }
-    }
+    if (j == i) free_block(A, i, B);
+    add_block(A, j, B, sums);
   }
 }
 
@@ -123,10 +140,9 @@ INLINE void spread(const Part *part, const int32_t J, const int32_t behind, cons
   }
 }
 
-/* P^T A P of this rank's rows, added to zeros; A P is never stored.  Returns 1 without memory. */
-int symancf_galerkin(const Level *A, const double *a, const double *off, const Coarse *C)
+/* Room for the sums of any row of A; whether there is no memory for it. */
+static int make_sums(const Level *A, const int32_t total, Sums *sums)
 {
-  const int32_t total = C->nodes + C->ghosts;
   int32_t most = 1, longest = 0;
   for (int32_t i = 0; i < A->nodes + A->ghosts; i++) {
     const int32_t n = A->coarse.start[i + 1] - A->coarse.start[i];
@@ -137,31 +153,125 @@ int symancf_galerkin(const Level *A, const double *a, const double *off, const C
     longest = n > longest ? n : longest;
   }
   const int64_t room = (int64_t)most * longest < total ? (int64_t)most * longest : total;
-  Sums sums = {malloc(((size_t)total + 1) * 4), malloc(((size_t)room + 1) * 4), 0,
-               malloc(((size_t)room + 1) * 9 * sizeof(double))};
-  const int bad = !sums.mark || !sums.list || !sums.block;
-  if (!bad) {
-    memset(sums.mark, 0xff, (size_t)total * 4);
-    for (int32_t i = 0; i < A->nodes; i++) {
-      sums.count = 0;
-      add_row(A, &A->own, a, i, 0, &sums);
-      if (A->ghosts) add_row(A, &A->off, off, i, A->nodes, &sums);
-      for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++) {
-        const int32_t J = A->coarse.column[q];
-        const double w = A->weight[q];
-        if (J < C->nodes) {
-          spread(&C->own, J, 0, &sums, w, C->values);
-          if (C->ghosts) spread(&C->off, J, C->nodes, &sums, w, C->off_values);
-        } else {
-          spread(&C->ghost, J - C->nodes, 0, &sums, w, C->ghost_values);
-        }
-      }
-      for (int32_t k = 0; k < sums.count; k++) sums.mark[sums.list[k]] = -1;
+  *sums = (Sums){malloc(((size_t)total + 1) * 4), malloc(((size_t)room + 1) * 4), 0,
+                 malloc(((size_t)room + 1) * 9 * sizeof(double))};
+  if (!sums->mark || !sums->list || !sums->block) return 1;
+  memset(sums->mark, 0xff, (size_t)total * 4);
+  return 0;
+}
+
+static void forget(Sums *sums)
+{
+  free(sums->mark);
+  free(sums->list);
+  free(sums->block);
+}
+
+/* Begin the sums of another row. */
+INLINE void empty(Sums *sums)
+{
+  for (int32_t k = 0; k < sums->count; k++) sums->mark[sums->list[k]] = -1;
+  sums->count = 0;
+}
+
+/* Add the sums of row i of A to the rows of C where it has weights. */
+static void spread_rows(const Level *A, const int32_t i, const Sums *sums, const Coarse *C)
+{
+  for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++) {
+    const int32_t J = A->coarse.column[q];
+    const double w = A->weight[q];
+    if (J < C->nodes) {
+      spread(&C->own, J, 0, sums, w, C->values);
+      if (C->ghosts) spread(&C->off, J, C->nodes, sums, w, C->off_values);
+    } else {
+      spread(&C->ghost, J - C->nodes, 0, sums, w, C->ghost_values);
     }
   }
-  free(sums.mark);
-  free(sums.list);
-  free(sums.block);
+}
+
+/* P^T A P of this rank's rows, added to zeros; A P is never stored.  Returns 1 without memory. */
+int symancf_galerkin(const Level *A, const double *a, const double *off, const Coarse *C)
+{
+  Sums sums;
+  const int bad = make_sums(A, C->nodes + C->ghosts, &sums);
+  for (int32_t i = 0; i < A->nodes && !bad; i++) {
+    add_row(A, &A->own, a, i, 0, &sums);
+    if (A->ghosts) add_row(A, &A->off, off, i, A->nodes, &sums);
+    spread_rows(A, i, &sums, C);
+    empty(&sums);
+  }
+  forget(&sums);
+  return bad;
+}
+
+/* Place of a column among n ascending ones. */
+INLINE int32_t place_of(const int32_t *column, int32_t n, const int32_t wanted)
+{
+  int32_t low = 0;
+  while (n > 1) {
+    const int32_t middle = n / 2;
+    if (column[low + middle] <= wanted) low += middle;
+    n -= middle;
+  }
+  return low;
+}
+
+/* Add w times a block, or its transpose, to block (J, K) of C. */
+INLINE void add_coarse(const Coarse *C, const int32_t J, const int32_t K, const double w, const double *z,
+                       const int turned)
+{
+  const int away = J >= C->nodes, other = !away && K >= C->nodes;
+  const Part *part = away ? &C->ghost : other ? &C->off : &C->own;
+  const int32_t row = away ? J - C->nodes : J, column = other ? K - C->nodes : K;
+  const int32_t first = part->start[row], n = part->start[row + 1] - first;
+  double *to = (away ? C->ghost_values : other ? C->off_values : C->values) + 9 * (int64_t)first;
+  to += 3 * place_of(part->column + first, n, column);
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) to[3 * n * r + c] += w * (turned ? z[3 * c + r] : z[3 * r + c]);
+}
+
+/*
+ * The same of a half: with A = U + U^T + (blocks of ghosts), where U has half of the blocks on the
+ * diagonal, P^T U P and its transpose.
+ */
+int symancf_galerkin_half(const Level *A, const double *diagonal, const Coarse *C)
+{
+  Sums sums;
+  const int bad = make_sums(A, C->nodes + C->ghosts, &sums);
+  const float *v = A->values, *w = A->off_values;
+  for (int32_t i = 0; i < A->nodes && !bad; i++) {
+    const int32_t first = A->own.start[i], n = A->own.start[i + 1] - first;
+    const int32_t *column = A->own.column + first;
+    double B[9];
+    for (int t = 0; t < 9; t++) B[t] = diagonal[9 * (int64_t)i + t] / 2.0;
+    free_block(A, i, B);
+    add_block(A, i, B, &sums);
+    for (int32_t k = 1; k < n; k++) {
+      for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) B[3 * r + c] = v[3 * (n * r + k) + c];
+      add_block(A, column[k], B, &sums);
+    }
+    for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++)
+      for (int32_t s = 0; s < sums.count; s++) {
+        const int32_t J = A->coarse.column[q], K = sums.list[s];
+        const double *z = sums.block + 9 * (int64_t)s;
+        add_coarse(C, J, K, A->weight[q], z, 0);
+        add_coarse(C, K, J, A->weight[q], z, 1);
+      }
+    empty(&sums);
+    v += 9 * (int64_t)n;
+    if (!A->ghosts) continue;
+    const int32_t behind = A->off.start[i], m = A->off.start[i + 1] - behind;
+    for (int32_t k = 0; k < m; k++) {
+      for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) B[3 * r + c] = w[3 * (m * r + k) + c];
+      add_block(A, A->off.column[behind + k] + A->nodes, B, &sums);
+    }
+    spread_rows(A, i, &sums, C);
+    empty(&sums);
+    w += 9 * (int64_t)m;
+  }
+  forget(&sums);
   return bad;
 }
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import ctypes
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Data, Ints, Ints32, pointer
+from ...assembly.half import Half
 from ...runtime.collective import exchange_blocks, together
 from ...runtime.petsc import printing
 from . import structures
@@ -35,7 +37,10 @@ ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions 
 
 
 class _Level:
-    """Arrays of a level, and the structure that holds their addresses."""
+    """Arrays of a level, and the structure that holds their addresses.
+
+    Those of entries of the finest one may be those of a `Half`. `blocks`: of both halves.
+    """
 
     def __init__(
         self,
@@ -44,21 +49,30 @@ class _Level:
         step: LevelTransfer | None,
         symmetric: bool,
         prescribed: Data | None,
+        half: Half | None = None,
     ) -> None:
+        if half is not None:
+            pattern = replace(pattern, own_start=half.start, own=half.column)
         self.pattern, self.step = pattern, step
         n, ghosts, own = pattern.nodes, pattern.ghosts, pattern.own
         none = np.zeros(n + ghosts + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
         P = none if step is None else (step.start, step.column, step.weight)
         self.structure = data = structure(pattern, *P, DEGREE, symmetric)
-        rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(pattern.own_start))
-        self.diagonal = np.flatnonzero(own == rows).astype(np.int32)
-        stored = int((own >= rows).sum()) if symmetric else len(own)
+        if half is not None:
+            self.diagonal = half.start[:-1]
+            self.values, self.off_values = half.values, half.off_values
+            self.blocks = 2 * len(own) - n + len(pattern.off)
+        else:
+            rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(pattern.own_start))
+            self.diagonal = np.flatnonzero(own == rows).astype(np.int32)
+            stored = int((own >= rows).sum()) if symmetric else len(own)
+            self.values = np.zeros(9 * stored + 16, np.float32)
+            self.off_values = np.zeros(9 * len(pattern.off) + 16, np.float32)
+            self.blocks = pattern.blocks
         longest = 3 * int(
             max(np.diff(s).max(initial=0) for s in (pattern.own_start, pattern.off_start))
         )
         data.longest = longest = (longest + 31) // 16 * 16
-        self.values = np.zeros(9 * stored + 16, np.float32)
-        self.off_values = np.zeros(9 * len(pattern.off) + 16, np.float32)
         self.inverse = np.zeros(9 * n, np.float32)
         self.row = np.zeros(2 * longest, np.float32)
         size = 3 * (n + ghosts) + 16
@@ -119,9 +133,10 @@ class Multigrid:
     """
 
     def __init__(
-        self, matrix: Entries, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
+        self, matrix: Entries | Half, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
     ) -> None:
         self._library = structures.library(matrix.comm)
+        self._half = matrix if isinstance(matrix, Half) else None
         self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
         self.revision = matrix.revision
         self.levels: list[_Level] = []
@@ -142,6 +157,7 @@ class Multigrid:
         pattern, X, grid, ids = finest(self._matrix, nodes)
         prescribed = nodes.prescribed if nodes.prescribed.any() else None
         grids, first = nodes.grids, True
+        half = self._half
         while True:
             total = self._total(pattern)
             last = not first and (3 * total <= DENSE or (grids.least() and not _joins(grids)))
@@ -155,16 +171,10 @@ class Multigrid:
                 grids = grids.coarser()
             last = grids.least() and not _joins(grids)
             step = coarsen(self._library, self.comm, pattern, X, grid, ids, grids, last)
-            self.levels.append(_Level(pattern, ids, step, self._symmetric, prescribed))
+            self.levels.append(_Level(pattern, ids, step, self._symmetric, prescribed, half))
             self.grids.append(step.grids)
-            pattern, X, grid, ids, prescribed, first = (
-                step.pattern,
-                step.X,
-                step.grid,
-                step.ids,
-                None,
-                False,
-            )
+            pattern, X, grid, ids = step.pattern, step.X, step.grid, step.ids
+            prescribed, first, half = None, False, None
         self.levels.append(_Level(pattern, ids, None, self._symmetric, None))
         self._coarsest(pattern, grids.part[grid])
 
@@ -188,27 +198,40 @@ class Multigrid:
         ----------
         coarse : make the coarse matrices, too; else they stay as they are.
         """
-        matrix, coarse = self._matrix, coarse or not self._renewed
-        entries = matrix.values
-        with together(self.comm):
+        coarse = coarse or not self._renewed
+        entries: tuple[Array, Array] | None = None
+        if isinstance(self._matrix, Half):
+            self._hierarchy.scale, unit = self._matrix.scale, 1.0
+        else:
+            entries = self._matrix.values
             if coarse:
-                own = max(float(max(v.max(initial=0.0), -v.min(initial=0.0))) for v in entries)
-        if coarse:
-            largest = own if self.comm.size == 1 else self.comm.allreduce(own, MPI.MAX)
-            usable = 0.0 < largest < math.inf
-            self._hierarchy.scale = 2.0 ** (math.frexp(largest)[1] - 1) if usable else 1.0
+                self._hierarchy.scale = self._scale_of(entries)
+            unit = self._hierarchy.scale
         for number, level in enumerate(self.levels[: None if coarse else 1]):
             if level.step is None:
-                self._invert(level.pattern, entries[0])
+                assert entries is not None  # of a level that is no finest one
+                self._invert(level.pattern, entries[0], unit)
                 break
             with together(self.comm):
-                self._library.symancf_round_level(
-                    self._at(number), *map(pointer, entries), ctypes.c_double(self._hierarchy.scale)
-                )
+                if entries is None:
+                    assert self._half is not None
+                    diagonal = pointer(self._half.diagonal)
+                    self._library.symancf_invert_blocks(self._at(number), diagonal)
+                else:
+                    self._library.symancf_round_level(
+                        self._at(number), *map(pointer, entries), ctypes.c_double(unit)
+                    )
             self._estimate(number, level)
             if coarse:
                 entries = self._product(number, level.step, entries)
         self._renewed = True
+
+    def _scale_of(self, entries: tuple[Array, Array]) -> float:
+        """Return a power of two near the largest entry (collective)."""
+        with together(self.comm):
+            own = max(float(max(v.max(initial=0.0), -v.min(initial=0.0))) for v in entries)
+        largest = own if self.comm.size == 1 else self.comm.allreduce(own, MPI.MAX)
+        return 2.0 ** (math.frexp(largest)[1] - 1) if 0.0 < largest < math.inf else 1.0
 
     def _at(self, number: int) -> ctypes.c_void_p:
         return ctypes.c_void_p(
@@ -216,9 +239,9 @@ class Multigrid:
         )
 
     def _product(
-        self, number: int, step: LevelTransfer, entries: tuple[Array, Array]
+        self, number: int, step: LevelTransfer, entries: tuple[Array, Array] | None
     ) -> tuple[Array, Array]:
-        """Return the entries of the next level (collective)."""
+        """Return the entries of the next level (collective); of None: from a half's."""
         level, to = self.levels[number].pattern, step.pattern
         own, off = (np.zeros(9 * len(c) + 8) for c in (to.own, to.off))
         ghost = np.zeros((len(step.ghost_columns) + 1, 9))
@@ -227,9 +250,15 @@ class Multigrid:
         coarse.ghost = part(step.ghost_start, step.ghost_columns)
         coarse.values, coarse.off_values, coarse.ghost_values = map(pointer, (own, off, ghost))
         with together(self.comm):
-            if self._library.symancf_galerkin(
-                self._at(number), *map(pointer, entries), ctypes.byref(coarse)
-            ):
+            from_, to_ = self._at(number), ctypes.byref(coarse)
+            if entries is None:
+                assert self._half is not None
+                failed = self._library.symancf_galerkin_half(
+                    from_, pointer(self._half.diagonal), to_
+                )
+            else:
+                failed = self._library.symancf_galerkin(from_, *map(pointer, entries), to_)
+            if failed:
                 raise MemoryError("matrices of multigrid: not enough memory")
         if to.shared and not level.shared:
             self.comm.Allreduce(MPI.IN_PLACE, own)
@@ -265,9 +294,9 @@ class Multigrid:
             data.largest = 3.0
         data.lowest = LOWEST * data.largest
 
-    def _invert(self, pattern: Pattern, entries: Array) -> None:
-        """Invert the blocks of the last level."""
-        start, scale = pattern.own_start, self._hierarchy.scale
+    def _invert(self, pattern: Pattern, entries: Array, scale: float) -> None:
+        """Invert the blocks of the last level, divided by `scale`."""
+        start = pattern.own_start
         inverses = []
         with together(self.comm):
             for first, end in zip(self._first[:-1] // 3, self._first[1:] // 3, strict=True):
@@ -310,7 +339,7 @@ class Multigrid:
         """Return what a level is, the finest being 0, for people (collective)."""
         level, data = self.levels[number], self._levels[number]
         pattern = level.pattern
-        unknowns, blocks = 3 * self._total(pattern), pattern.blocks
+        unknowns, blocks = 3 * self._total(pattern), level.blocks
         if not pattern.shared and self.comm.size > 1:
             blocks = self.comm.allreduce(blocks)
         text = f"{unknowns} unknowns, {9 * blocks} entries in single precision"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ...arrays import Array, Ints, Ints32, pointer
+from ...assembly.half import Half
 from ...runtime.collective import exchange, exchange_blocks, owners_of, shares
 from . import structures
 from .copies import home, returned, with_copies
@@ -79,28 +80,26 @@ class Entries(Protocol):
         """The values of the two parts."""
 
 
-def finest(matrix: Entries, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
+def finest(matrix: Entries | Half, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
     """Return the pattern by blocks, and X, grid and ids of nodes and ghosts (collective)."""
     comm, n = matrix.comm, len(nodes.X)
-    rows = matrix.diagonal_start, matrix.off_start
-    starts = [np.ascontiguousarray(start[::3] // 9) for start in rows]
-    columns = list(map(_of_blocks, rows, starts, matrix.columns))
+    if isinstance(matrix, Half):
+        parts, ghosts = (*matrix.both(), matrix.off_start, matrix.off), matrix.ghosts
+    else:
+        rows = matrix.diagonal_start, matrix.off_start
+        starts = [np.ascontiguousarray(start[::3] // 9) for start in rows]
+        columns = list(map(_of_blocks, rows, starts, matrix.columns))
+        ghosts, off = np.unique(columns[1].astype(np.int64), return_inverse=True)
+        parts = starts[0], columns[0], starts[1], off.astype(np.int32)
     if comm.size == 1:
-        return (
-            Pattern(n, 0, starts[0], columns[0], starts[1], columns[1], None, False),
-            nodes.X,
-            nodes.grid,
-            nodes.ids,
-        )
-    ghosts, off = np.unique(columns[1], return_inverse=True)
+        return Pattern(n, 0, *parts, None, False), nodes.X, nodes.grid, nodes.ids
     firsts = shares(comm, n)
-    owner = owners_of(firsts, ghosts.astype(np.int64))
+    owner = owners_of(firsts, ghosts)
     counts = np.bincount(owner, minlength=comm.size).astype(np.int64)
     messages = Ghosts(comm, counts, (ghosts - firsts[owner]).astype(np.int32))
     ours = nodes.X, nodes.grid, nodes.ids
     _, theirs = exchange_blocks(comm, messages.sent, *(each[messages.list] for each in ours))
     X, grid, ids = (np.concatenate(pair) for pair in zip(ours, theirs, strict=True))
-    parts = starts[0], columns[0], starts[1], off.astype(np.int32)
     return Pattern(n, len(ghosts), *parts, messages, False), X, grid, ids
 
 

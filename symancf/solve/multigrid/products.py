@@ -42,7 +42,9 @@ class Products:
     def __init__(self, matrix: Matrix, pattern: Pattern) -> None:
         self._library = structures.library(matrix.comm)
         self._pattern, self._values = pattern, matrix.values
-        self._others = None if matrix.comm.size == 1 else GhostColumns(matrix)
+        self._others: GhostColumns | None = None
+        if matrix.comm.size > 1:
+            self._others = GhostColumns(matrix.comm, matrix.numbering, matrix.columns[1])
         self._own = structures.part(pattern.own_start, pattern.own)
         self._off = structures.part(pattern.off_start, pattern.off)
         starts = pattern.own_start, pattern.off_start

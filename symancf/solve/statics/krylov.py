@@ -13,10 +13,12 @@ import numpy as np
 
 from ...arrays import Array
 from ...assembly.linearized import Linearized
+from ...assembly.shell import Shell
 from ...newton import MAX_FORCING, Forcing, Mended, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
-from ..preconditioner import Preconditioner, Shell
+from ..multigrid import GRIDS
+from ..preconditioner import Preconditioner, over_nodes
 from ..solver import is_symmetric
 from ..takeover import Takeover
 from .linear import LinearSolver
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.half import Half
+    from ...assembly.matrix import Matrix
     from ...assembly.vectors import Vectors
     from ...newton import RowNorms
     from ...runtime.options import SolverOptions
@@ -45,6 +49,19 @@ def release() -> None:
     """Return freed memory to the machine: Open MPI tells glibc to keep all of it."""
     if _trim is not None:
         _trim(ctypes.c_size_t(0))
+
+
+def _half_of(system: DiscreteSystem, ksp: PETSc.KSP) -> Half | None:
+    """Return the storage by halves, where it serves the KSP (collective).
+
+    That is multigrid on grids over nodes without other unknowns, in methods whose residual needs
+    no norm of the tangent.
+    """
+    if ksp.getPC().getType() != GRIDS or ksp.getType() not in ("cg", "gmres", "fgmres"):
+        return None
+    if not is_symmetric(system) or isinstance(over_nodes(system), str):
+        return None
+    return system.half
 
 
 class Tangent(Shell):
@@ -147,7 +164,8 @@ class KrylovSolver(LinearSolver):
         self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
         both = (np.zeros_like(system.state), self._scratch, vectors.new())
         self._present = Tangent(system, vectors, both)
-        self._preconditioner = Preconditioner(system, system.matrix, ksp, is_symmetric(system))
+        self._half = _half_of(system, ksp)
+        self._preconditioner = Preconditioner(system, self.storage, ksp, is_symmetric(system))
         self._preconditioner.attach()
         self.takeover = Takeover(system, ksp, self._preconditioner, options)
         self.begin()
@@ -169,6 +187,11 @@ class KrylovSolver(LinearSolver):
     def operator(self) -> PETSc.Mat:
         """See `LinearSolver.operator`."""
         return self.system.matrix.mat if self.direct else self._present.mat
+
+    @property
+    def storage(self) -> Matrix | Half:
+        """See `LinearSolver.storage`."""
+        return self.system.matrix if self.direct or self._half is None else self._half
 
     def relisted(self) -> None:
         """See `LinearSolver.relisted`."""
@@ -197,7 +220,7 @@ class KrylovSolver(LinearSolver):
             self.aim(self._rtol if needed is None else self._forcing.wanted(needed))
         if self._scaling is not None:
             self._scaling.active = True
-        self.ksp.setOperators(self.operator, self.system.matrix.mat)
+        self.ksp.setOperators(self.operator, self.storage.mat)
         return bad
 
     def aim(self, wanted: Array | float) -> None:
@@ -221,6 +244,8 @@ class KrylovSolver(LinearSolver):
             self._fewest = self._beyond = 0.0
             self.renewals = self._age = 0
             self.direct = False
+            if self._half is not None:
+                self.system.release_matrix()
             self.switched()
 
     def begin(self) -> None:
@@ -301,10 +326,10 @@ class KrylovSolver(LinearSolver):
 
     def _give_over(self) -> None:
         """Let MUMPS take over, with the tangent of the present system (collective)."""
-        if not self._preconditioner.grids:
+        self.direct = True
+        if self._half is not None or not self._preconditioner.grids:
             self.assemble(self._present.state)
         self.takeover.take()
-        self.direct = True
         if self._scaling is not None:
             self._scaling.active = False
         self.switched()
@@ -362,7 +387,9 @@ class KrylovSolver(LinearSolver):
     def _follow(self, state: Array) -> int:
         """Assemble, and take the entries into multigrid on grids (collective)."""
         bad = self.assemble(state)
-        self._present.hold(self.system.matrix.mat)
+        self._present.hold(self.storage.mat)
+        if self._half is not None:
+            self._present.state[:] = state  # factors may have to be made of it
         if self.system.comm.allreduce(bad):
             return bad
         used = self._used()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...assembly.half import Half
 from ...runtime.collective import together
 from ..fixed_solver import FIXED, FixedSolver
 from ..residual import LinearResidual
@@ -16,6 +17,7 @@ from ..solver import is_symmetric, solver_name
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.matrix import Matrix
     from ...assembly.vectors import Vectors
     from ...runtime.options import SolverOptions
     from ...runtime.petsc import PETSc
@@ -55,8 +57,13 @@ class LinearSolver:
 
     @property
     def operator(self) -> PETSc.Mat:
-        """The tangent that is solved with; preconditioners are made of that of the system."""
-        return self.system.matrix.mat
+        """The tangent that is solved with; preconditioners are made of that of `storage`."""
+        return self.storage.mat
+
+    @property
+    def storage(self) -> Matrix | Half:
+        """Where `assemble` writes the tangent."""
+        return self.system.matrix
 
     @property
     def error(self) -> BaseException | None:
@@ -68,10 +75,12 @@ class LinearSolver:
         self.ksp.reset()
 
     def assemble(self, state: Array) -> int:
-        """Write the tangent at `state` to the matrix; return the number of bad points."""
+        """Write the tangent at `state` to `storage`; return the number of bad points."""
         start = time.process_time()
         with together(self.system.comm):
-            bad = self.system.assembler.tangent(state, self._scratch, self.system.matrix)
+            bad = self.system.assembler.tangent(state, self._scratch, self.storage)
+        if isinstance(self.storage, Half) and self.storage.rescaled():
+            bad = self.system.assembler.tangent(state, self._scratch, self.storage)
         self.seconds["assembly"] += time.process_time() - start
         return bad
 
@@ -87,7 +96,7 @@ class LinearSolver:
         rtol : tolerance of a Krylov solver, in place of these. Without both: it has its own.
         """
         bad = self.assemble(state)
-        self.ksp.setOperators(self.operator, self.system.matrix.mat)
+        self.ksp.setOperators(self.operator, self.storage.mat)
         return bad
 
     def forget(self) -> None:

@@ -48,7 +48,7 @@ class Stability:
     def __init__(
         self, system: DiscreteSystem, linear: LinearSolver, native: NativeIterations | None
     ) -> None:
-        self.system, self.linear, self._tangent = system, linear, system.matrix
+        self.system, self.linear = system, linear
         self._native = native
         numbering, rows = system.numbering, system.numbering.coordinate_of_row
         free = np.ones(len(rows), dtype=bool)
@@ -86,9 +86,9 @@ class Stability:
         if (solver := self.linear.fixed) is not None:
             known = solver.renew() and solver.factor is not None
             number = solver.factor.negative if known and solver.factor is not None else None
-            return None if number is None else self._signs.free(number, self._tangent.mat)
+            return None if number is None else self._signs.free(number, self.system.matrix.mat)
         pivots = self.linear.ksp.getPC().getFactorMatrix().getMumpsInfog(12)
-        return self._signs.free(pivots, self._tangent.mat)
+        return self._signs.free(pivots, self.system.matrix.mat)
 
     def negative(self, shift: float = 0.0) -> int | None:
         """Return the number of the tangent just assembled, None where it fails (collective).
@@ -103,7 +103,7 @@ class Stability:
             return None
         if self.how == "determinant" and (sign := self._sign_with_solver()):
             return int(sign < 0)
-        tangent = self._tangent.mat
+        tangent = self.system.matrix.mat
         if self._copy is None:
             self._copy = tangent.duplicate(copy=True)
         else:

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tangent by halves in single precision, beside PETSc's AIJ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+
+if TYPE_CHECKING:
+    from symancf.arrays import Array
+    from symancf.runtime.petsc import PETSc
+
+pytestmark = pytest.mark.collective
+
+TWICE = "hexahedra", "quadratic tetrahedra", "hexahedra of 27 nodes"
+
+
+def block(kind: str = "hexahedra", unit: float = 1.0, **material: Any) -> sa.System:
+    """Return a block with nodes that are free, held along an axis, and held."""
+    element: Any = dict(
+        zip(TWICE, (sa.elements.hex8_plain, sa.elements.tet10, sa.elements.hex27), strict=True)
+    )[kind]
+    mesh = sa.Mesh.box((unit, unit, unit), (5, 4, 3), cell=element.cell)
+    rubber = {"mu": 1.0, "lam": 10.0} | material
+    body = sa.Body(mesh["body"], element, sa.energies.neo_hooke(), **rubber)
+    mu = rubber["mu"]
+    load = sa.traction(body["x1"], (0.0, 0.05 * mu, lambda t: 0.1 * mu * t))
+    return sa.System(body, terms=[sa.fix(body["x0"]), sa.fix(body["y0"], "y"), load])
+
+
+def products(system: sa.System, rows: Array) -> tuple[PETSc.Vec, PETSc.Vec]:
+    """Return the products of both storages at a strained state with a vector of rows."""
+    discrete = system._discrete
+    free = discrete.numbering.fixed_by < 0
+    discrete.state[free] = 0.01 * discrete.numbering.random(1)[free]
+    discrete.update(0.0)
+    assert discrete.half is not None
+    found = []
+    for storage in (discrete.matrix, discrete.half):
+        assert not discrete.assembler.tangent(discrete.state, np.zeros_like(free, float), storage)
+        x, y = discrete.matrix.mat.createVecs()
+        x.setArray(rows)
+        storage.mat.mult(x, y)
+        found.append(y)
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("kind", TWICE)
+def test_products_are_those_of_aij_to_single_precision(kind: str) -> None:
+    system = block(kind)
+    numbering = system._discrete.numbering
+    v, w = (numbering.to_rows(numbering.random(seed)) for seed in (2, 3))
+    expected, found = products(system, v)
+    diagonals = [s.mat.getDiagonal() for s in (system._discrete.matrix, system._discrete.half)]
+    free = np.ones(numbering.rows, dtype=bool)
+    free[numbering.prescribed_rows] = False
+    assert np.array_equal(found.getArray()[~free] != 0.0, v[~free] != 0.0)
+    for pair in ((expected, found), diagonals):
+        size, (one, other) = pair[0].norm(3), (vector.getArray()[free] for vector in pair)
+        assert np.abs(one - other).max(initial=0.0) < 1e-6 * size
+    across = products(system, w)[1]
+    pairs = (found.getArray(), w), (across.getArray(), v)
+    one, other = (float(system._discrete.sum(np.array([a @ b]))[0]) for a, b in pairs)
+    # two ranks add the cells of a pair in other orders
+    near = 1e-13 if system.comm.size == 1 else 1e-8
+    assert abs(one - other) < near * (abs(one) + diagonals[0].norm())
+
+
+def test_translations_have_the_energy_that_they_have_in_double_precision() -> None:
+    system = block()
+    rows = system._discrete.numbering.to_rows(np.ones_like(system.state))
+    rows[1::3] = 0.0  # some nodes cannot go along
+    energies = [
+        float(system._discrete.sum(np.array([rows @ y.getArray()]))[0])
+        for y in products(system, rows)
+    ]
+    assert abs(energies[0] - energies[1]) < 1e-12 * abs(energies[0])
+
+
+@pytest.mark.parametrize("power", [110, -110])
+def test_units_beyond_squares_of_single_precision_change_no_bit(power: int) -> None:
+    states = []
+    for factor in (1.0, 2.0**power):  # the last one needs a scale
+        system = block(mu=factor, lam=10.0 * factor)
+        problem = sa.StaticProblem(system, options={"pc_type": "grids", "ksp_type": "cg"})
+        problem.solve(step=0.5)
+        assert system._discrete.half is not None
+        states.append(system.state.copy())
+    assert np.abs(states[0] - states[1]).max(initial=0.0) < 1e-13
+    assert system._discrete.half.scale != 1.0
+
+
+def test_multigrid_smooths_with_the_entries_themselves() -> None:
+    systems = [block() for _ in range(3)]
+    choices: list[dict[str, Any]] = [
+        {"pc_type": "grids", "ksp_type": "cg"},
+        {"pc_type": "grids", "ksp_type": "cg"},
+        {"pc_type": "cholesky", "ksp_type": "preonly"},
+    ]
+    for system, options in zip(systems, choices, strict=True):
+        problem = sa.StaticProblem(system, options=options)
+        problem.solve(step=0.5)
+        if options["pc_type"] == "grids":
+            krylov = problem.solver.krylov
+            assert krylov is not None
+            assert krylov.multigrid is not None
+            assert system._discrete.half is not None
+            assert krylov.multigrid.levels[0].values is system._discrete.half.values
+            assert "matrix" not in vars(system._discrete)
+    one, again, exact = (system.state for system in systems)
+    assert np.array_equal(one, again)
+    assert np.abs(one - exact).max(initial=0.0) < 1e-9
+
+
+def test_terms_with_other_tangents_keep_aij() -> None:
+    system = block()
+    (body,) = system.bodies
+    follower = sa.pressure(body["x1"], 0.01)
+    other = sa.System(body, terms=[sa.fix(body["x0"]), follower])
+    options: dict[str, Any] = {"pc_type": "grids"}
+    sa.StaticProblem(other, options=options).solve()
+    assert "matrix" in vars(other._discrete)
