@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, get_args
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from ..values.parameter import (
     is_number,
 )
 from .closest_points import library as load_library
-from .form import ClosestPoints, Form
+from .form import ClosestPoints, Form, Role
 from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms
 
@@ -464,6 +464,34 @@ class Assembler:
         return ctypes.addressof(self._assembler)
 
     @property
+    def arrangement(self) -> tuple[object, ...]:
+        """What `by_role` depends on."""
+        if self._stale:
+            self._arrange()
+        return self._terms, self._assembler.rate, self._assembler.rate_factor
+
+    def by_role(self) -> list[Terms] | None:
+        """Return the active forms of each role as assemblers of C, roles in their order.
+
+        They see the parameters of this one. None: forms of several roles share their lanes.
+        """
+        groups, found = self.groups, []
+        roles = [{self.forms[number].role for number in group.numbers} for group in groups]
+        if any(len(of_group) > 1 for of_group in roles):
+            return None
+        for role in get_args(Role):
+            chosen = [group.term for group, own in zip(groups, roles, strict=True) if role in own]
+            if chosen:
+                found.append(self._with_terms(chosen))
+        return found
+
+    def _with_terms(self, chosen: Sequence[Term]) -> Terms:
+        """Return an assembler of C with other terms."""
+        made, terms = Terms.from_buffer_copy(self._assembler), (Term * max(1, len(chosen)))(*chosen)
+        made.term, made.terms = ctypes.cast(terms, ctypes.POINTER(Term)), len(chosen)
+        return made
+
+    @property
     def evaluate(self) -> int | None:
         """The address of ``symancf_assemble`` for C functions that call it themselves."""
         return ctypes.cast(self._assemble, ctypes.c_void_p).value
@@ -656,15 +684,13 @@ class Assembler:
         """
         self.prepare(mode, forms)
         chosen = [group for group in self.groups if not set(forms).isdisjoint(group.numbers)]
-        terms = (Term * max(1, len(chosen)))(*(group.term for group in chosen))
+        terms = [Term.from_buffer_copy(group.term) for group in chosen]
         tables: dict[int, Array] = {}
-        for group, term in zip(chosen, terms, strict=False):
+        for group, term in zip(chosen, terms, strict=True):
             kernel = self._telling(self.forms[group.numbers[0]].kernel, mode)
             table = group.tabulate(term, kernel.size("O"), mode, kernel.addresses[mode])
             tables |= dict.fromkeys(group.numbers, table)
-        made = Terms.from_buffer_copy(self._assembler)
-        made.term, made.terms = ctypes.cast(terms, ctypes.POINTER(Term)), len(chosen)
-        return made, tables
+        return self._with_terms(terms), tables
 
     def lanes(self, form: Form) -> tuple[Array, int, int] | None:
         """Return the lanes of a form, see `Group.lanes`; None: it is not active here."""

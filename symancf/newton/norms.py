@@ -51,6 +51,7 @@ class RowNorms:
     class_of_prescribed : class of each of the fixed coordinates `prescribed` that this rank owns
         and whose support forces are those of one part.
     row_part : (rows,) part of each row.
+    signs : (tries, coordinates) changes of 0.5 to 1.5 in units of the last place, of random signs.
     """
 
     def __init__(self, system: Configuration, forms: Sequence[Form]) -> None:
@@ -80,7 +81,7 @@ class RowNorms:
         self.prescribed, self.class_of_prescribed = self._prescribed(connected.of_vertex, every)
         self._starts = np.flatnonzero(np.diff(self.part, prepend=-1))  # classes are sorted by part
         tries = [numbering.random(3 + k) for k in range(4 if numbering.size < SMALL_SYSTEM else 1)]
-        self._tries = [0.5 * np.sign(signs) + signs for signs in tries]  # of 0.5 to 1.5
+        self.signs = np.array([0.5 * np.sign(signs) + signs for signs in tries])
 
     def _prescribed(self, of_vertex: Ints, every: Ints) -> tuple[Ints, Ints]:
         """Return this rank's fixed coordinates with support forces of one part, and their class."""
@@ -209,7 +210,7 @@ class RowNorms:
         product : writes the product of the tangent with its first argument into the second.
         """
         answer, found, unit = np.zeros_like(size), [], EPS * size
-        for signs in self._tries:
+        for signs in self.signs:
             product(unit * signs, answer)
             found.append(self.numbering.to_rows(answer))
         return np.asarray(np.max(self.of(*found), axis=0))
@@ -217,7 +218,7 @@ class RowNorms:
     def noise(self, size: Array, product: Callable[[Array, Array], object]) -> Array:
         """Return a residual (rows) as round-off makes it, of random signs; see `response`."""
         answer = np.zeros_like(size)
-        product(EPS * size * np.sign(self._tries[0]), answer)
+        product(EPS * size * np.sign(self.signs[0]), answer)
         return self.numbering.to_rows(answer * np.sign(self.numbering.random(23)))
 
     def rounding(

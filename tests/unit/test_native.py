@@ -19,6 +19,7 @@ import symancf as sa
 from symancf.assembly import assembler
 from symancf.solve.dynamics.generalized_alpha import GeneralizedAlpha
 from symancf.solve.dynamics.instants import Instants
+from symancf.solve.dynamics.newton import Newton
 from symancf.solve.dynamics.spin import Spin
 from symancf.solve.dynamics.timetable import Timetable
 from symancf.values import parameter
@@ -253,6 +254,25 @@ def test_steps_in_c_are_those_of_snes(make: Any, to: float, step: float, options
             else:
                 np.testing.assert_array_equal(other[name], value, err_msg=name)
     assert (step < 0.1 and make is not pulled) or many["counts"][2] > 0  # cut-backs
+
+
+def test_c_judges_iterations_near_round_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    judge = Newton.judge
+
+    def counted(newton: Newton, *given: Any) -> int:
+        asked.append(newton.native.able)
+        return judge(newton, *given)
+
+    monkeypatch.setattr(Newton, "judge", counted)
+    for make, to, step in ((controlled, 0.1, 2e-3), (soft, 0.1, 2e-3)):
+        before = len(asked)
+        many = run(make, "many", to, step)
+        assert len(asked) == before
+        snes = run(make, "snes", to, step)
+        assert len(asked) > before  # Python had to say
+        np.testing.assert_array_equal(many["state"], snes["state"])
+    assert not any(asked)
 
 
 def test_who_looks_at_iterations_sees_those_of_snes() -> None:

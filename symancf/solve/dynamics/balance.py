@@ -62,6 +62,7 @@ class Balance(Stopping):
         self._ended, self._in_parts, self._forces = np.zeros((3, rows.count))
         self._natural: Array = np.ones(rows.count)
         self._rounding = np.zeros(len(rows.of_row))  # round-off of laws, by rows
+        self._of_laws: Array = np.zeros(rows.count)  # its norms
         native.problem.give(
             moves=moves,
             constrains=self.constraints.classes,
@@ -77,6 +78,8 @@ class Balance(Stopping):
         native.work.give(violations=np.zeros(n), sizes=np.zeros(n), weight=np.zeros(n))
         native.work.give(lengths=np.zeros(rows.parts))
         native.work.give(forces=self._forces, stopping=ctypes.pointer(self.data))
+        native.estimates.give(count=len(rows.signs), signs=rows.signs, of_laws=self._of_laws)
+        native.estimates.give(share=np.zeros(n), noise_before=np.zeros(n), parts_before=np.zeros(n))
 
     def begin(self) -> Array:
         """Take the sizes of the parts and return them; forget earlier steps (collective)."""
@@ -99,7 +102,7 @@ class Balance(Stopping):
     def forget(self) -> None:
         """Forget what earlier steps left."""
         self._ended[:] = 0.0
-        self.noise[:] = self.rows.of(self._rounding)[0]
+        self.noise[:] = self._of_laws[:] = self.rows.of(self._rounding)[0]
         self._native.state.split = self._native.state.estimated = 0
         self.constraints.limits[:] = 0.0
 
@@ -130,8 +133,7 @@ class Balance(Stopping):
         return self.noise
 
     def _estimate(self) -> Array:
-        of_laws = self.rows.of(self._rounding)[0]
-        return np.maximum(self.rows.response(self._rounded(), self._product), of_laws)
+        return np.maximum(self.rows.response(self._rounded(), self._product), self._of_laws)
 
     def rounded_rows(self) -> Array:
         """Return the residual (rows) as round-off makes it."""

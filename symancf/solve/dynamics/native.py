@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import pointer
+from ...arrays import address, pointer
 from ...assembly.assembler import CODE
 from ...assembly.revisions import REVISIONS, Verdict
 from ...newton import (
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from ...assembly.assembler import Assembler
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.revisions import Standing
+    from ...assembly.structures import Terms
     from ...errors import ConvergenceError
-    from ...newton import Aid, Constraints, Leftover, RowNorms, StressPrediction
+    from ...newton import Aid, AidRow, Constraints, Leftover, RowNorms, StressPrediction
     from ..preconditioner import Preconditioner
     from ..residual import LinearResidual
     from .motion import EquationsOfMotion
 
     Take = Callable[[float, int], None]
-    Estimates = tuple[Array, Array, int]
 
 #: A question of C: what, and the number of the iteration or of steps. See `StepRequest`.
 Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int)
@@ -75,8 +75,9 @@ class StepRequest(IntEnum):
 
 
 _HERE = Path(__file__)
+_PARTS = "contact", "estimates", "sections", "tangent", "steps"
 STRUCTURES = declared(
-    *(_HERE.with_name(f"{name}.h") for name in ("contact", "sections", "tangent", "steps")),
+    *(_HERE.with_name(f"{name}.h") for name in _PARTS),
     symancf_prediction=PREDICTION,
     symancf_stopping=STRUCTURE,
     symancf_ask=Ask,
@@ -111,12 +112,6 @@ class Measures(Protocol):
     constraints: Constraints
     data: Any
 
-    def estimates(self) -> Estimates:
-        """Return what steps so far have told."""
-
-    def recall(self, estimates: Estimates) -> None:
-        """Forget what came after `estimates`."""
-
     def split(self) -> None:
         """Take the forces at the end of a step in parts."""
 
@@ -140,6 +135,7 @@ class Iterations(Protocol):
     linear: LinearResidual
     preconditioner: Preconditioner
     aids: Sequence[Aid]
+    uses: Mapping[str, AidRow]
     chooses: bool
     iterations: int
     linear_iterations: int
@@ -179,8 +175,9 @@ class Native:
 
     Attributes
     ----------
-    problem, state, work, kinks, sections : of steps.h: what stays while steps are made, what one
-        leaves to the next, workspace; that of Newton steps which are cut, of contact.h; of rods.
+    problem, state, work : of steps.h: what stays while steps are made, what one leaves to the
+        next, workspace.
+    kinks, estimates, sections : of Newton steps which are cut, of round-off, of rods.
     able : whether iterations are made in C.
     work_plans : of drives and of dampers, whose work C adds up; None: there are none.
     """
@@ -188,9 +185,11 @@ class Native:
     def __init__(self, newton: Iterations) -> None:
         self.newton, self.able = newton, False
         self._library = jit.load_runtime(_HERE.with_name("steps.c"), comm=newton.comm)
-        self.problem, self.state, self.work, self.kinks, self.tangent, self.sections = (
-            STRUCTURES[f"symancf_{name}"]()
-            for name in ("problem", "state", "work", "kinks", "tangent_values", "sections")
+        self.problem, self.state, self.work, self.kinks = (
+            STRUCTURES[f"symancf_{name}"]() for name in ("problem", "state", "work", "kinks")
+        )
+        self.tangent, self.sections, self.estimates = (
+            STRUCTURES[f"symancf_{name}"]() for name in ("tangent_values", "sections", "estimates")
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[StepRequest, Take] = {}
@@ -224,6 +223,10 @@ class Native:
         base = {"base": newton.base, "base_rate": newton.base_rate}
         self.work.give(**base, base_acceleration=newton.base_acceleration)
         parts = {"kinks": self.kinks, "tangent": self.tangent, "sections": self.sections}
+        parts["estimates"] = self.estimates
+        self.estimates.product = CODE["product"]
+        self._arrangement: tuple[object, ...] = ()
+        self._roles: list[Terms] | None = None
         self.work.give(**{name: ctypes.pointer(part) for name, part in parts.items()})
         self.tangent.give(
             **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _OF_MATRIX.items()}
@@ -313,6 +316,8 @@ class Native:
             old=self._old,
             scratch=np.zeros(2 * max(rows.count, rows.parts, 1)),
         )
+        vectors = dict(zip(("change", "answer", "inertial"), np.zeros((3, n)), strict=True))
+        self.estimates.give(rows=np.zeros(numbering.rows), **vectors)
         of_rows = ("start", "before", "direction", "relative")
         of_parts = ("share", "best", "least", "length", "left", "moving", "wrong")
         self.kinks.give(
@@ -340,8 +345,16 @@ class Native:
         self._choose_assemblers()
 
     def _choose_assemblers(self) -> None:
-        self.problem.assembler = self.newton.system.assembler.structure
-        self.problem.mass = self.newton.motion.mass.structure
+        newton, assembler = self.newton, self.newton.system.assembler
+        self.problem.assembler = assembler.structure
+        self.problem.mass = newton.motion.mass.structure
+        if self._arrangement != assembler.arrangement:
+            self._arrangement, self._roles = assembler.arrangement, assembler.by_role()
+            roles = [ctypes.addressof(terms) for terms in self._roles or ()]
+            self._role_addresses = np.array(roles, np.int64)
+            self.estimates.give(roles=len(roles), role=address(self._role_addresses))
+        able = self.able and "leftover" in newton.uses
+        self.estimates.ready = able and self._roles is not None
 
     # ---- solutions ------------------------------------------------------------------------------
     def choose_start(self, before: Array, again: bool) -> None:
@@ -456,8 +469,6 @@ class Native:
     def _forget_step(self) -> None:
         """Take back what the last step, which was not made, has told."""
         newton, (begun, variables) = self.newton, self._reviewed
-        if self.state.looked:
-            newton.balance.recall(self._balance_state)
         if begun == self.state.time:
             pairs = zip(newton.system.state_variables, variables, strict=True)
             for variable, value in pairs:
@@ -541,7 +552,7 @@ class Native:
         """Return the reason to stop, or whether nothing soft is hidden."""
         newton = self.newton
         if not self.state.looked:
-            self.state.looked, self._balance_state = 1, newton.balance.estimates()
+            self.state.looked = 1
             newton.leftover.begin()
         rows, x = newton.F.getArray(readonly=True), newton.x.getArray(readonly=True)
         if what == StepRequest.JUDGE:

@@ -7,6 +7,7 @@
  */
 #include "steps.h"
 
+#include <float.h>
 #include <time.h>
 
 enum { NO_SOLUTION = -3, NOT_FINITE = -4, TOO_MANY = -5 }; /* reasons of PETSc */
@@ -252,13 +253,12 @@ static void violations(const symancf_problem *p)
   reduce(p, w->violations, b->classes, 1);
 }
 
-/* Whether the last step was so small that nothing soft is hidden, see `Leftover`. */
-static int small_step(const symancf_problem *p)
+/* The largest share that a change of the unknowns, less another one, is of these, see `Leftover`. */
+static double relative_size(const symancf_problem *p, const double *change, const double *less)
 {
   const symancf_work *w = p->work;
   const int32_t parts = w->stopping->parts;
   double *size = w->scratch, worst = 0.0;
-  if (!p->exact) return 0;
   for (int32_t j = 0; j < parts; j++) size[j] = p->least_motion;
   for (int32_t r = 0; r < p->rows; r++) {
     if (!p->row_moves[r]) continue;
@@ -268,10 +268,17 @@ static int small_step(const symancf_problem *p)
   reduce(p, size, parts, 1);
   for (int32_t r = 0; r < p->rows; r++) {
     if (!p->row_moves[r]) continue;
-    worst = larger(fabs(w->x[r] - w->old[r]) / p->unit[r] / size[p->row_part[r]], worst);
+    const double moved = fabs(less ? change[r] - less[r] : change[r]);
+    worst = larger(moved / p->unit[r] / size[p->row_part[r]], worst);
   }
   reduce(p, &worst, 1, 1);
-  return worst <= p->small;
+  return worst;
+}
+
+/* Whether the last step was so small that nothing soft is hidden. */
+static int small_step(const symancf_problem *p)
+{
+  return p->exact && relative_size(p, p->work->x, p->work->old) <= p->small;
 }
 
 /* Set the lengths of the last step, by parts, over those of the unknowns. */
@@ -292,16 +299,21 @@ static void measure_step(const symancf_problem *p)
   }
 }
 
-/* Judge an iteration as `Stopping.decide` does, without Python where that needs no estimate. */
+#include "estimates.c"
+
+/* Judge an iteration as `Stopping.decide` does. */
 static int decide(const symancf_problem *p, symancf_state *s, int iteration)
 {
   symancf_stopping *b = p->work->stopping;
   measure_step(p);
   int reason = symancf_stop_far(b, s->tangent.made_now);
   if (reason != UNDECIDED) return reason;
-  if (!p->work->prediction || !s->estimated || !symancf_stop_reuses_noise(b)) return p->ask(JUDGE, iteration);
+  if (!p->work->prediction || !s->estimated || !symancf_stop_reuses_noise(b)) {
+    if (!p->work->estimates->ready) return p->ask(JUDGE, iteration);
+    estimate_round_off(p, s);
+  }
   reason = symancf_stop_at_round_off(b);
-  return reason > 0 && !p->ask(SETTLED, iteration) ? GO_ON : reason;
+  return reason > 0 && !small_step(p) && !is_settled(p, s, iteration) ? GO_ON : reason;
 }
 
 /* Return PETSc's reason to stop after an iteration, or 0 (collective). */
@@ -326,7 +338,7 @@ int symancf_test(const symancf_problem *p, symancf_state *s, int iteration)
     reason = decide(p, s, iteration);
   } else if (reason > 0) {
     const int soft = iteration ? !small_step(p) : !t->stale;
-    if (soft && !p->ask(SETTLED, iteration)) reason = GO_ON;
+    if (soft && !is_settled(p, s, iteration)) reason = GO_ON;
   }
   t->share_before = t->share;
   t->share = 0.0;
@@ -335,11 +347,19 @@ int symancf_test(const symancf_problem *p, symancf_state *s, int iteration)
   return reason;
 }
 
+/* Take the forces at the end of a step in parts; return 0 where that is done. */
+static int split_forces(const symancf_problem *p, symancf_state *s)
+{
+  if (!p->work->estimates->ready) return p->ask(PARTS, 0);
+  forces_in_parts(p, s, s->in_parts);
+  return 0;
+}
+
 /* Take a solution of some iterations: what the next one goes on with (collective). */
 void symancf_accept(const symancf_problem *p, symancf_state *s, int iterations)
 {
   sizes(p, s->ended);
-  if (s->split) s->split = parts_wanted(p, s) && !p->ask(PARTS, 0);
+  if (s->split) s->split = parts_wanted(p, s) && !split_forces(p, s);
   tangent_end(p, &s->tangent, iterations);
 }
 
@@ -438,7 +458,8 @@ static int iterate(const symancf_problem *p, symancf_state *s)
 /* Solve the equations of a step from the present state; return PETSc's reason. */
 int symancf_newton(const symancf_problem *p, symancf_state *s)
 {
-  s->iterations = s->linear_iterations = s->looked = s->error = 0;
+  s->iterations = s->linear_iterations = s->looked = s->measured = s->error = 0;
+  keep_estimates(p, s, 0);
   p->work->kinks->trailing = 0;
   symancf_tangent_begin(p, s);
   symancf_begin_prediction(p->work->prediction);
@@ -590,6 +611,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
       s->time = begun;
       s->begun = last;
       copy_motion(p, s, p->work->begin_state, 1);
+      if ((s->measured || s->looked) && (reason <= 0 || s->declined)) keep_estimates(p, s, 1);
       if (s->declined) symancf_accept_prediction(p->work->prediction, s->state);
       return s->declined || s->cut ? 1 : reason;
     }

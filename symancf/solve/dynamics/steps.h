@@ -9,6 +9,7 @@
 #include "../../newton/prediction.h"
 #include "../../newton/stopping.h"
 #include "contact.h"
+#include "estimates.h"
 #include "sections.h"
 #include "tangent.h"
 
@@ -27,6 +28,7 @@ typedef struct {
   symancf_tangent_values *tangent;
   symancf_prediction *prediction; /* each iteration makes a tangent, with these stresses; or NULL */
   symancf_sections *sections;
+  symancf_estimates *estimates;
   double *base, *base_rate, *base_acceleration; /* local vectors of the affine map */
   double *f, *inertia, *moved;                  /* local vectors: residual, M a, what is moved */
   double *begin_state;                          /* [4][coordinates] where the step began */
@@ -127,7 +129,8 @@ typedef struct {
   double work[2];            /* of drives, of dampers, since the beginning */
   double *pull;              /* [4][coordinates] their forces, before and now */
   /* what the last solution took, and how it ended */
-  int32_t iterations, linear_iterations, looked, pause;
+  int32_t iterations, linear_iterations, pause;
+  int32_t looked, measured;  /* whether Python has judged an iteration; C has estimated round-off */
   int32_t error, steps_done; /* PETSc's, or -1: no memory; steps */
   int32_t factored;    /* whether the factors are those of the tangent */
   int32_t turned;      /* whether a rigid body has turned far in the last step, */
