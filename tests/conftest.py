@@ -15,7 +15,7 @@ from tests.mpi import SETTINGS
 SIZE = int(os.environ.get("OMPI_COMM_WORLD_SIZE", os.environ.get("PMI_SIZE", "1")))
 
 # Before NumPy or PETSc is imported by a test: threads of the BLAS only disturb small problems.
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PETSC_OPTIONS"):
     os.environ.setdefault(name, SETTINGS[name])
 
 

@@ -512,7 +512,7 @@ class DiscreteSystem(Configuration):
     def at_instants(
         self, times: Array, state: Array, rate: Array, residuals: Array
     ) -> DiscreteSystem:
-        """Return a copy at n instants of a motion, on one rank, whose arrays are (n, ...).
+        """Return a copy at n instants of a motion, of one rank's unknowns; arrays are (n, ...).
 
         It is for results of places, bodies, supports and constraints alone.
         """

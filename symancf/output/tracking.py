@@ -98,11 +98,13 @@ class Tracked:
         self._system = system
 
     def along(self, instants: DiscreteSystem) -> Array:
-        """Return the positions at what `DiscreteSystem.at_instants` returns."""
+        """Return the positions at what `DiscreteSystem.at_instants` returns (collective)."""
         moved = self._value * instants.state[:, self._coordinate]
         u = np.zeros((len(moved), self._X.size))
         for k, slot in enumerate(self._slot):  # in the order of `__call__`
             u[:, slot] += moved[:, k]
+        if self._system.comm.size > 1:
+            u = self._system.sum(u)
         x = self._X + u.reshape(len(moved), *self._X.shape)
         return x[:, 0] if len(self._X) == 1 else x
 

@@ -237,6 +237,22 @@ def _insert(options: Mapping[str, Option]) -> None:
         _ours.update({name: database_options[name] or "" for name in new})
 
 
+def whole_number(name: str, default: int) -> int:
+    """Return an option of no problem's, a whole number from 0 on, of the command line.
+
+    Raises
+    ------
+    ParameterError : it is none.
+    """
+    _read.add(name)
+    text = PETSc.Options().getAll().get(name, str(default)) or ""
+    if not text.isdecimal():
+        raise ParameterError(
+            f"-{name} {text}: give a whole number from 0 on", asked=name, given=text
+        )
+    return int(text)
+
+
 def is_used(name: str) -> bool:
     """Tell whether PETSc or this package has read an option of this name."""
     if name in _read:

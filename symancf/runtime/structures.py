@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
 _PLAIN = {
     "int": ctypes.c_int,
     "int32_t": ctypes.c_int32,
@@ -65,6 +67,25 @@ def declared(
             }
             by_name[name] = types[name] = type(name, (CStructure,), members)
     return by_name
+
+
+def numbers_of(structure: CStructure, *names: str) -> list[NDArray[np.uint8]]:
+    """Return those fields of a structure that are no addresses, all or some, as bytes in place."""
+    place, found = np.frombuffer(memoryview(structure), np.uint8), []
+    for name, kind, *_ in structure._fields_:
+        at = getattr(type(structure), name)
+        if (not names or name in names) and _is_plain(kind):
+            found.append(place[at.offset : at.offset + at.size])
+    return found
+
+
+def _is_plain(kind: Any) -> bool:
+    """Tell whether a type of C holds numbers alone."""
+    if issubclass(kind, ctypes.Structure):
+        return all(_is_plain(field[1]) for field in kind._fields_)
+    if issubclass(kind, ctypes.Array):
+        return _is_plain(kind._type_)
+    return kind in _PLAIN.values()
 
 
 def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type, DType | None]]:

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import SymancfError
+from ..runtime.collective import together
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions, has, loosely
 from .fixed_factor import FixedFactor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..arrays import Mask
     from ..assembly.matrix import Matrix
 
@@ -28,7 +31,7 @@ _PETSC_ERR_USER = 83
 
 
 class FixedSolver:
-    """The preconditioner of a KSP of one rank: `FixedFactor`, or PETSc's factors with pivoting.
+    """The preconditioner of a KSP: `FixedFactor`, or PETSc's factors with pivoting, on rank 0.
 
     The order of elimination is found once for each pattern, and anew where more tensions of cords
     are elastic, or one was not after all. Where the pattern does not suit, a
@@ -48,13 +51,13 @@ class FixedSolver:
 
     Raises
     ------
-    SymancfError : there are several ranks.
+    SymancfError : several ranks have rows.
     """
 
     def __init__(self, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool, other: str = "klu") -> None:
-        if matrix.comm.size > 1:
+        if not matrix.numbering.topology.on_one_rank:
             raise SymancfError(
-                f"-pc_type {FIXED} is for one rank; on {matrix.comm.size} take -pc_type lu",
+                f"-pc_type {FIXED} is for rows of one rank; on {matrix.comm.size} take -pc_type lu",
                 asked="-pc_type",
                 given=FIXED,
                 possible=("lu", "cholesky"),
@@ -63,7 +66,8 @@ class FixedSolver:
         self.factor: FixedFactor | None = None
         self.factored, self.refusals = False, 0
         self._of = -1, -1  # pattern and values that are factored
-        self._other: PETSc.PC | None = None
+        self._other: tuple[PETSc.PC, tuple[PETSc.Vec, PETSc.Vec]] | None = None
+        self._other_of = -1  # values that it has factored
         self._some: Mask | None = None  # entries of the pattern that were not zero at an analysis
         calls = _SetUp(loosely(self._set_up)), _Apply(loosely(self._apply))
         handle = ctypes.c_void_p(ksp.getPC().handle)
@@ -73,7 +77,20 @@ class FixedSolver:
         ksp.setAttr(FIXED, calls)  # as long as PETSc may call
 
     def renew(self) -> bool:
-        """Take the present entries; tell whether they have factors on the fixed pattern."""
+        """Take the present entries; tell whether they have factors on the fixed pattern.
+
+        (Collective.)
+        """
+        comm = self._matrix.comm
+        if comm.size == 1:
+            return self._renew()
+        with together(comm):
+            if comm.rank == 0:
+                self._renew()
+        self.factored = comm.bcast(self.factored)
+        return self.factored
+
+    def _renew(self) -> bool:
         matrix = self._matrix
         now = matrix.revision, matrix.mat.stateGet()
         if now == self._of:
@@ -117,43 +134,62 @@ class FixedSolver:
         kinds = waits, self._symmetric, follows
         return FixedFactor(start, column, matrix.diagonal, *kinds, hastens, self._some)
 
-    def _fall_back(self) -> PETSc.PC:
-        """Return PETSc's factors of the present entries."""
-        mat = self._matrix.mat
+    def _fall_back(self) -> tuple[PETSc.PC, tuple[PETSc.Vec, PETSc.Vec]]:
+        """Return PETSc's factors of the present entries, and vectors for both sides."""
+        mat, now = self._matrix.mat, self._matrix.mat.stateGet()
+        if self._matrix.comm.size > 1:
+            mat = mat.getDiagonalBlock()
         if self._other is None:
-            self._other = PETSc.PC().create(mat.comm)
-            self._other.setType(PETSc.PC.Type.LU)
-            self._other.setFactorSolverType(self._package if has("suitesparse") else "mumps")
-        self._other.setOperators(mat, mat)
-        self._other.setUp()  # where entries have changed
+            pc = PETSc.PC().create(mat.comm)
+            pc.setType(PETSc.PC.Type.LU)
+            pc.setFactorSolverType(self._package if has("suitesparse") else "mumps")
+            self._other, self._other_of = (pc, mat.createVecs()), now
+        if self._other_of != now and self._matrix.comm.size > 1:
+            mat.stateIncrease()  # C writes entries of which PETSc does not know
+        self._other_of = now
+        self._other[0].setOperators(mat, mat)
+        self._other[0].setUp()  # where entries have changed
         return self._other
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
     def _set_up(self, pc: int) -> int:
-        """Follow the entries, when PETSc finds that they have changed."""
+        """Follow the entries, when PETSc finds that they have changed (collective)."""
         try:
-            if not self.renew():
-                self._fall_back()
+            factored = self.renew()
         except PETSc.Error as error:  # zero pivots
             return int(error.ierr)
         except BaseException:
             return _PETSC_ERR_USER
-        return 0
+        return 0 if factored else self._on_rank_0(self._fall_back)
 
     def _apply(self, pc: int, r: int, z: int) -> int:
+        return self._on_rank_0(lambda: self._solve(r, z))
+
+    def _on_rank_0(self, work: Callable[[], object]) -> int:
+        """Work where the rows are; return PETSc's error on every rank (collective)."""
+        comm, code = self._matrix.comm, 0
+        if comm.rank == 0:
+            try:
+                work()
+            except PETSc.Error as error:
+                code = int(error.ierr)
+            except BaseException:
+                code = _PETSC_ERR_USER
+        return code if comm.size == 1 else int(comm.bcast(code))
+
+    def _solve(self, r: int, z: int) -> None:
+        """Write the solution z for a right side r, on the rank that has both."""
+        given, to, size = ctypes.c_void_p(), ctypes.c_void_p(), self._matrix.numbering.rows
+        functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
+        functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
         try:
-            if self.factored and self.factor is not None:
-                given, to = ctypes.c_void_p(), ctypes.c_void_p()
-                functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
-                functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
-                solved = self.factor.solve_at(given, to)
-                functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
-                functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
-                if solved:
-                    return 0
-            other = ctypes.c_void_p(self._fall_back().handle)
-            return int(functions.PCApply(other, ctypes.c_void_p(r), ctypes.c_void_p(z)))
-        except PETSc.Error as error:
-            return int(error.ierr)
-        except BaseException:
-            return _PETSC_ERR_USER
+            factor = self.factor if self.factored else None
+            if factor is None or not factor.solve_at(given, to):
+                other, (x, b) = self._fall_back()
+                rows = (ctypes.c_double * size).from_address
+                b.setArray(np.ctypeslib.as_array(rows(given.value or 0)))
+                other.apply(b, x)
+                np.ctypeslib.as_array(rows(to.value or 0))[:] = x.getArray(readonly=True)
+        finally:
+            functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(given))
+            functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))

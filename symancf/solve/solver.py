@@ -145,14 +145,17 @@ def linear_defaults(
     kind = _multigrid(system, preconditioner, dynamic)
     if kind is not None:
         return _iterative(system, kind, dynamic)
-    if preconditioner == FIXED or (fixed and preconditioner is None and _suits_fixed(system)):
+    if preconditioner == FIXED or (
+        fixed and preconditioner is None and _suits_fixed(system, dynamic)
+    ):
         return {"ksp_type": "preonly", "pc_type": FIXED}
     return _direct(system, dynamic)
 
 
-def _suits_fixed(system: DiscreteSystem) -> bool:
+def _suits_fixed(system: DiscreteSystem, dynamic: bool) -> bool:
     """Whether factors on a fixed pattern take less time: of bodies with few entries in a row."""
-    alone = system.comm.size == 1 and not system.changing
+    one = system.topology.on_one_rank if dynamic else system.comm.size == 1
+    alone = one and not system.changing
     return alone and system.numbering.size <= MOST_FIXED and _cells(system) <= {"line", "line3"}
 
 

@@ -20,7 +20,9 @@ from ...runtime.collective import (
     reduced,
     share_error,
     shares,
+    together,
 )
+from ...runtime.options import whole_number
 from ..edges import adjacency
 from .graph import gather_rows, partition
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .topology import Family
+
+#: vertices, points of meshes with them: with fewer rank 0 alone is faster than several
+PARTITION_FROM = 400
 
 
 @dataclass
@@ -46,7 +51,7 @@ def find_owners(
     local: Sequence[Ints32],
     n_points: int | None,
 ) -> Owners:
-    """Cut the graph of vertices into one part for each rank. Collective.
+    """Cut the graph of vertices into one part for each rank; a small one is rank 0's. Collective.
 
     Parameters
     ----------
@@ -58,11 +63,23 @@ def find_owners(
     if last < 0:
         raise MeshError("nothing to distribute: the families hold no entities", asked="entities")
     starts = block_starts(last + 1, comm.size)
-    if comm.size == 1:
-        none = np.zeros(last + 1, np.int32)
+    if last + 1 < _partition_from(comm) or comm.size == 1:
+        mine = int(starts[comm.rank + 1] - starts[comm.rank])
         _refuse_unused(comm, families, local_ids, local, in_graph(comm, families), n_points)
-        return Owners(starts, none, none[local_ids])
+        return Owners(starts, np.zeros(mine, np.int32), np.zeros(len(local_ids), np.int32))
     return _cut(comm, families, local_ids, local, n_points, starts)
+
+
+def _partition_from(comm: MPI.Comm) -> int:
+    """Return from how many vertices on ranks share a system, as rank 0 was told (collective).
+
+    Raises
+    ------
+    ParameterError : the option ``-partition_from`` is no number.
+    """
+    with together(comm):
+        given = whole_number("partition_from", PARTITION_FROM)
+    return int(comm.bcast(given))
 
 
 def in_graph(comm: MPI.Comm, families: Sequence[Family]) -> list[bool]:

@@ -183,6 +183,11 @@ class Topology:
         """Number of vertices on all ranks."""
         return int(self.starts[-1])
 
+    @property
+    def on_one_rank(self) -> bool:
+        """Whether rank 0 has all of them."""
+        return bool(self.starts[1] == self.starts[-1])
+
     def __str__(self) -> str:
         """Return one line per family, for this rank."""
         lines = [

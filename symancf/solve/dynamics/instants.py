@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array, Ints
 
@@ -39,7 +40,9 @@ class Instants:
         self.method, self.audit, self.number = method, audit, number
         m, self.system = method.motion, method.motion.system
         self._vectors = m.state, m.rate, m.acceleration, method.auxiliary
-        self.most = BYTES // (40 * max(1, len(m.state)))
+        comm, self.most = self.system.comm, BYTES // (40 * max(1, len(m.state)))
+        if comm.size > 1:
+            self.most = comm.allreduce(self.most, MPI.MIN)
         self._motions, self._work = np.zeros((self.most, 5, len(m.state))), np.zeros((self.most, 2))
 
     def begin(self, due: Ints) -> None:
@@ -58,6 +61,8 @@ class Instants:
         native = self.method.newton.native
         native.problem.kept_count = 0
         del self.due[native.state.kept_now :]
+        if self.system.comm.size > 1:
+            self.system.comm.Bcast(self._work[: len(self.due)])
         self.steps, self._current = steps, -1
         self._last = np.array(self._vectors)
         self._sums, self._stale = self.audit.sums(), self.method.newton.native.state.tangent.stale
@@ -85,7 +90,7 @@ class Instants:
             self.system.update(self.system.time)
 
     def is_changed(self) -> bool:
-        """Tell whether the motion that is shown, or a `Parameter`, is another one now.
+        """Tell whether the motion that is shown, or a `Parameter`, is another one now (collective).
 
         Or it was saved, and what comes next must not know of earlier steps.
         """
@@ -93,7 +98,8 @@ class Instants:
         motion, time = self._motions[k, :4], self.steps[self.due[k] - 1].time
         same = np.array_equal(self._vectors, motion) and self.system.time == time
         tangent = self.method.newton.native.state.tangent
-        return self.audit.changed() or bool(tangent.stale) or not same
+        changed, comm = self.audit.changed() or bool(tangent.stale) or not same, self.system.comm
+        return changed if comm.size == 1 else bool(comm.allreduce(changed, MPI.LOR))
 
     def leave(self) -> None:
         """Go back to the end of the last step."""

@@ -35,11 +35,13 @@ from ...runtime.collective import reduced, share_error
 from ...runtime.interruption import pending
 from ...runtime.log import EVENTS
 from ...runtime.petsc import NOT_FINITE, PETSc, functions, loosely
-from ...runtime.structures import declared
+from ...runtime.structures import declared, numbers_of
 from .remembering import Remembering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from ...arrays import Array
     from ...assembly.assembler import Assembler
@@ -68,10 +70,12 @@ class StepRequest(IntEnum):
     nothing soft is hidden. PARTS: take the forces in parts; 0: done. PRESENT: sample functions of
     time for the next steps, of which there are so many at most; DRIVE: take those of what does
     work; 0: done. REVIEW: what terms think of the solution of a step, a `Verdict`; where that is
-    neither STANDS nor AGAIN Python makes the step.
+    neither STANDS nor AGAIN Python makes the step. SOLVE: call the linear solver; PETSc's error.
+    RETURNED: no question, C has returned.
     """
 
-    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW = range(7)
+    RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW, SOLVE = range(8)
+    RETURNED = -1
 
 
 _HERE = Path(__file__)
@@ -164,11 +168,13 @@ class Iterations(Protocol):
 
 
 class Native:
-    """Steps of one motion in C, on this rank: `Newton` without the time that Python takes.
+    """Steps of one motion in C, on one rank: `Newton` without the time that Python takes.
 
     Its iterations are those of `newton` with whole steps, with the same tangents, factors and test
-    of the end; C asks for the tangent, and where residuals may be round-off. It makes them on one
-    rank with a direct solver, where no aid but `PartBacktracking` helps, lists of entities stay
+    of the end; C asks for the tangent, and where residuals may be round-off. It makes them where
+    rank 0 has all unknowns: others, which have none, answer the same questions of C and take the
+    numbers that are not of unknowns from rank 0. So it is
+    with a direct solver, where no aid but `PartBacktracking` helps, lists of entities stay
     (contact with rigid shapes, not of deformable facets), Rayleigh's damping has no part of the
     stiffness, and nobody has changed SNES by options, monitors or tests of his own. The norms and
     the life of a tangent are those of Python's iterations, too.
@@ -193,7 +199,7 @@ class Native:
         )
         self._places = ctypes.byref(self.problem), ctypes.byref(self.state)
         self._takes: Mapping[StepRequest, Take] = {}
-        self._rushes = False
+        self._rushes = self._led = False  # within many steps; within `_run` on several ranks
         self._remembering: Remembering | None = None
         self._reviewed: tuple[float, Sequence[Array]] = (np.inf, ())  # step's begin, variables
         self.work_plans: Sequence[Assembler | None] = ()
@@ -218,7 +224,8 @@ class Native:
             **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _CALLED.items()},
         )
         if newton.comm.size > 1:
-            self.problem.reduce = Reduce(loosely(self._reduced))
+            self._reduce = Reduce(loosely(self._reduced))
+            self.problem.give(reduce=self._reduce, ksp_solve=None)
         self.state.give(state=m.state, rate=m.rate, acceleration=m.acceleration)
         base = {"base": newton.base, "base_rate": newton.base_rate}
         self.work.give(**base, base_acceleration=newton.base_acceleration)
@@ -231,6 +238,8 @@ class Native:
         self.tangent.give(
             **{name: ctypes.cast(f, ctypes.c_void_p).value for name, f in _OF_MATRIX.items()}
         )
+        if newton.comm.size > 1:  # an assembly asks all ranks
+            self.tangent.give(begin=None, end=None)
         self._inertia_of = 0.0
         self.kinks.give(
             halvings=KINK_HALVINGS,
@@ -243,13 +252,64 @@ class Native:
         """Return what a function of steps.c returns."""
         return int(getattr(self._library, f"symancf_{name}")(*self._places, *arguments))
 
+    # ---- rank 0 of several, and the others ------------------------------------------------------
+    def _run(self, name: str, *arguments: Any) -> int:
+        """Return what a function of steps.c returns on rank 0, which has all unknowns (collective).
+
+        Other ranks answer its questions, too.
+        """
+        comm = self.newton.comm
+        if comm.size == 1:
+            return self.call(name, *arguments)
+        self._led, self._numbers = True, self._alike()
+        if comm.rank == 0:
+            self.problem.reduce = Reduce()
+            answer = self.call(name, *arguments)
+            self.problem.reduce = self._reduce
+            self._tell(StepRequest.RETURNED, answer)
+        else:
+            what, answer = self._tell()
+            while what != StepRequest.RETURNED:
+                self._answered(what, answer)
+                what, answer = self._tell()
+        self._led = False
+        return answer
+
+    def _alike(self) -> list[NDArray[np.uint8]]:
+        """Return the numbers that belong to no unknowns, as bytes in place."""
+        data = self.newton.balance.data
+        kept = numbers_of(self.state) + numbers_of(data) + numbers_of(self.sections, "turn")
+        for structure, names in (
+            (self.state, ("ended", "in_parts")),
+            (data, data.kinds),
+            (self.work, ("violations", "sizes", "forces", "weight", "lengths")),
+        ):
+            arrays = vars(structure)["_arrays"]
+            kept += [arrays[name].reshape(-1).view(np.uint8) for name in names]
+        return kept
+
+    def _tell(self, what: int = 0, number: int = 0) -> tuple[int, int]:
+        """Return on every rank what rank 0 asks; take the numbers that it has now (collective)."""
+        comm, J = self.newton.comm, self.newton.J
+        head = np.array([what, number, J.stateGet()])
+        every = np.concatenate([head.view(np.uint8), *self._numbers])
+        comm.Bcast(every)
+        if comm.rank:
+            ends = np.cumsum([head.nbytes, *map(len, self._numbers)])
+            for place, part in zip(self._numbers, np.split(every, ends)[1:], strict=False):
+                place[:] = part
+            what, number, state = every[: head.nbytes].view(np.int64).tolist()
+            J.stateSet(state)
+        return what, number
+
     # ---- whether, and with what -----------------------------------------------------------------
     def begin(self) -> None:
         """See whether C can make the iterations, and tell it what to work on."""
         self.describe()
         newton = self.newton
         ksp, motion = newton.snes.getKSP(), newton.motion
-        here = newton.comm.size == 1 and newton.system.numbering.size and not newton.system.changing
+        numbering = newton.system.numbering
+        here = numbering.topology.on_one_rank and numbering.size and not newton.system.changing
         direct = ksp.getType() == "preonly" and ksp.getPC().getType() in FACTORS
         cuts = any(isinstance(aid, PartBacktracking) for aid in newton.aids)
         predicts = newton.predicted is not None
@@ -261,6 +321,8 @@ class Native:
         ]
         plain = direct and not (others or (cuts and predicts)) and not motion.damping.stiffness
         self.able = bool(here and plain and newton.is_plain())
+        if newton.comm.size > 1:
+            self.able = bool(newton.comm.allreduce(self.able, MPI.LAND))
 
     def describe(self) -> None:
         """Tell C of rows and unknowns, which may be others now, whoever makes the iterations."""
@@ -368,7 +430,7 @@ class Native:
         """
         self.prepare()
         self.call("prescribe")
-        self.call("choose_start", pointer(before), again)
+        self._run("choose_start", pointer(before), again)
         self.require()
 
     def solve(self) -> int:
@@ -381,7 +443,7 @@ class Native:
         """
         self.prepare()
         with EVENTS["steps"]:
-            reason = self.call("newton")
+            reason = self._run("newton")
         self.require()
         return reason
 
@@ -442,13 +504,17 @@ class Native:
         state.give(time=system.time, calm=calm, timetable_row=0, kept_now=0)
         self._takes, self._rushes = takes, True
         with EVENTS["steps"]:
-            reason = self.call("advance", wanted)
+            reason = self._run("advance", wanted)
         self._rushes, system.time = False, state.time
         if reason <= 0 or state.declined:
             self._forget_step()
         if self._remembering is not None:
             self._remembering.end(state.begun if state.steps_done else None, state.time)
-        columns = (part[: state.steps_done].tolist() for part in (self._times, *self._counts))
+        parts = [part[: state.steps_done] for part in (self._times, *self._counts)]
+        if newton.comm.size > 1:
+            for part in parts:
+                newton.comm.Bcast(part)
+        columns = (part.tolist() for part in parts)
         return reason, [Step(t, k, linear, {}) for t, k, linear in zip(*columns, strict=True)]
 
     def _take_standing(self) -> Mapping[str, Standing]:
@@ -487,26 +553,54 @@ class Native:
 
     def _answers(self, what: int, iteration: int) -> int:
         """Answer a question of C, see `StepRequest`; errors are kept, and end the solution."""
-        newton, answer = self.newton, 0
+        if self._led:
+            self._tell(what, iteration)
+        return self._answered(what, iteration)
+
+    def _answered(self, what: int, iteration: int) -> int:
+        """Answer a question of C on this rank, or on all ranks one of rank 0's."""
+        newton, answer, thrown = self.newton, 0, None
         if self._rushes and what != StepRequest.PRESENT:
             newton.system.time = self.state.time
         try:
-            if what == StepRequest.RENEW:
-                self._renew()
-            elif what == StepRequest.PARTS:
-                newton.balance.split()
-            elif what in self._takes:
-                self._takes[StepRequest(what)](self.state.time, iteration)
-            elif what == StepRequest.REVIEW:
-                answer = self._review()
-            else:
-                answer = self._judged(what, iteration)
+            answer = self._answer_of(what, iteration)
             self._choose_assemblers()
             self.state.pause = bool(newton.leftover.warning) or pending()
         except BaseException as error:
-            newton.error = newton.error or error
+            thrown = error
+        try:
+            if self._led:
+                share_error(newton.comm, thrown)
+        except BaseException as error:
+            thrown = error
+        if thrown is not None:
+            newton.error = newton.error or thrown
             answer = NOT_FINITE if what == StepRequest.JUDGE else 1
         return answer
+
+    def _answer_of(self, what: int, iteration: int) -> int:
+        newton = self.newton
+        if what == StepRequest.RENEW:
+            self._renew()
+        elif what == StepRequest.PARTS:
+            newton.balance.split()
+        elif what == StepRequest.SOLVE:
+            return self._solve_linear()
+        elif what in self._takes:
+            self._takes[StepRequest(what)](self.state.time, iteration)
+        elif what == StepRequest.REVIEW:
+            return self._review()
+        else:
+            return self._judged(what, iteration)
+        return 0
+
+    def _solve_linear(self) -> int:
+        """Call the linear solver on all ranks; return PETSc's error."""
+        vectors = self.newton.F, self.newton.step
+        for vector in vectors:  # C has written what PETSc may know norms of
+            vector.stateIncrease()
+        handles = (ctypes.c_void_p(vector.handle) for vector in vectors)
+        return int(functions.KSPSolve(ctypes.c_void_p(self.newton.snes.getKSP().handle), *handles))
 
     def _review(self) -> Verdict:
         """Let all terms judge the present solution; see `StepRequest`."""

@@ -156,7 +156,10 @@ class Newton(VectorEquations):
         self.aids = aids
 
     def tell_solver(self) -> None:
-        """Say which linear solver is at work (collective)."""
+        """Say which linear solver is at work, and where one rank has all unknowns (collective)."""
+        ranks, size = self.comm.size, self.numbering.size
+        if ranks > 1 and self.numbering.topology.on_one_rank:
+            self._note(f"{size} unknowns: integrated on rank 0 of {ranks}")
         self._note(f"linear solver: {solver_name(self.snes.getKSP())}")
 
     def _is_fresh(self) -> bool:

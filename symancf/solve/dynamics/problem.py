@@ -247,7 +247,8 @@ class DynamicProblem(OneProcess, Displayable):
     def native(self) -> bool:
         """Whether iterations of the last `solve` were made in C instead of by SNES.
 
-        So it is with generalized-alpha on one rank and a direct solver, unless deformable bodies
+        So it is with generalized-alpha and a direct solver where one rank has all unknowns, as
+        rank 0 has those of small systems, unless deformable bodies
         touch each other, Rayleigh's damping has a part of the stiffness, or SNES has monitors or
         options other than tolerances. Steps that nobody looks at are then made many in one call, at
         the same times: functions of time are asked before, those that are recorded are called after

@@ -2,8 +2,8 @@
 /*
  * Steps of generalized-alpha: prediction, Newton's method, norms for the test of its end, many steps
  * in one call.  What is rare or dear (tangents, estimates of round-off, functions of time) Python
- * does, see native.py.  `symancf_newton` and `symancf_advance` are for one rank; Python's iterations
- * call all else.
+ * does, see native.py.  `symancf_newton` and `symancf_advance` are for the one rank that has all
+ * unknowns; Python's iterations call all else.
  */
 #include "steps.h"
 
@@ -415,7 +415,7 @@ static int solve_linear(const symancf_problem *p, symancf_state *s)
   double *written = p->work->F; /* PETSc is to know */
   p->vector_get(p->vector_F, &written);
   p->vector_restore(p->vector_F, &written);
-  s->error = p->ksp_solve(p->ksp, p->vector_F, p->vector_step);
+  s->error = p->ksp_solve ? p->ksp_solve(p->ksp, p->vector_F, p->vector_step) : p->ask(SOLVE, 0);
   if (s->error) return 0;
   p->ksp_reason(p->ksp, &why);
   p->ksp_iterations(p->ksp, &number);

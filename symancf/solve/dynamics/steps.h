@@ -14,7 +14,7 @@
 #include "tangent.h"
 
 /* What C asks of Python: rare and dear, or for other people. */
-enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW };
+enum { RENEW, JUDGE, SETTLED, PARTS, PRESENT, DRIVE, REVIEW, SOLVE };
 
 typedef int64_t (*symancf_evaluate)(const void *assembler, int what, const double *x, const double *v,
                                     double *f, double *energies);
@@ -94,7 +94,7 @@ typedef struct {
   symancf_ask ask;
   symancf_reduce reduce; /* sums or largest values of all ranks; NULL: there is one */
   void *ksp, *vector_F, *vector_step;
-  int (*ksp_solve)(void *, void *, void *);
+  int (*ksp_solve)(void *, void *, void *); /* NULL: other ranks have to call it, too: SOLVE */
   int (*ksp_iterations)(void *, void *);
   int (*ksp_reason)(void *, int *);
   int (*vector_get)(void *, double **), (*vector_restore)(void *, double **);

@@ -7,6 +7,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from mpi4py import MPI
+
 from ...assembly.agreement import agreed, times_between
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import Step
@@ -260,8 +262,9 @@ class TimeSteps:
 
         Functions of time must not read what these change.
         """
-        called, table = self.history.called, method.timetable
-        return bool(called) and (table is None or not share_objects(table.functions, called))
+        called, table, comm = self.history.called, method.timetable, self.system.comm
+        may = bool(called) and (table is None or not share_objects(table.functions, called))
+        return may if comm.size == 1 else bool(comm.allreduce(may, MPI.LAND))
 
     def _go_on(self, saved: Saved) -> None:
         """Go to a restart point (collective)."""
@@ -281,21 +284,21 @@ class TimeSteps:
         self.restarts.resume(saved)
 
     def _is_watched(self, ahead: bool) -> bool:
-        """Tell whether somebody looks at each step; with several ranks one of them may.
+        """Tell whether somebody looks at each step, on whatever rank (collective).
 
         `ahead`: functions of time are known before a step.
         """
         problem = self.problem
-        if self.system.comm.size > 1:
-            return True
         is_watched = problem._monitors or self.ts.getMonitor() or problem._progress.tells_each
         supports = problem._supports
         watches = supports is not None and supports.watches and not ahead
         prefix = f"{problem._prefix}ts_monitor"
         has_monitor = any(name.startswith(prefix) for name in PETSc.Options().getAll())
-        return bool(
+        here = bool(
             is_watched or problem._events or watches or has_monitor or self.system.redundant.some
         )
+        comm = self.system.comm
+        return here if comm.size == 1 else bool(comm.allreduce(here, MPI.LOR))
 
     # ---- for `march` ----------------------------------------------------------------------------
     def attempt(self, state: State) -> Step | ConvergenceError:

@@ -37,7 +37,8 @@ static int make_tangent(const symancf_problem *p, symancf_state *s)
   }
   set_limits(p);
   t->state_get(t->matrix, &revision);
-  return !t->state_set(t->matrix, revision + 1) && !t->begin(t->matrix, 0) && !t->end(t->matrix, 0);
+  if (t->state_set(t->matrix, revision + 1)) return 0;
+  return !t->begin || (!t->begin(t->matrix, 0) && !t->end(t->matrix, 0));
 }
 
 /* Make the tangent with the present corrections of stresses; see `renew`. */

@@ -18,7 +18,7 @@ typedef struct {
   const double *length_squared, *round_off; /* the last: of constraints */
   double vanishing, *others, *limits;       /* lengths that are none; workspace; what is found */
   void *matrix;
-  int (*begin)(void *, int), (*end)(void *, int); /* of an assembly */
+  int (*begin)(void *, int), (*end)(void *, int); /* of an assembly, or NULL */
   int (*state_get)(void *, int64_t *), (*state_set)(void *, int64_t);
 } symancf_tangent_values;
 

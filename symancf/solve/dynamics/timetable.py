@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ...arrays import Array, Ints, address
 from ...assembly.group import source
@@ -48,7 +49,7 @@ class Timetable:
         self._uses: list[tuple[Assembler, Ints, Ints]] = []
 
     def look(self, parts: Sequence[Assembler]) -> bool:
-        """See which functions there are, and return whether they are those of time alone.
+        """See which functions there are; return whether all are of time alone (collective).
 
         `parts`: assemblers of forces that work.
         """
@@ -72,7 +73,8 @@ class Timetable:
         compared = m.moving and (system.idle_rows or len(np.unique(held)) < len(held))
         uniform = not any(assembler.timed_cells for assembler in assemblers)
         alone = uniform and not compared and depends_on_time_alone(self.functions, self._vectors)
-        self.ahead = bool(alone)
+        comm = system.comm
+        self.ahead = bool(alone if comm.size == 1 else comm.allreduce(bool(alone), MPI.LAND))
         return self.ahead
 
     def begin(self, h: float, end: float, watched: bool) -> None:
@@ -106,7 +108,10 @@ class Timetable:
         return np.concatenate(addresses), np.concatenate(columns)
 
     def sample(self, time: float, most: int) -> None:
-        """Give C the rows of at most so many steps, the first of which ends at `time`."""
+        """Give C the rows of at most so many steps, the first of which ends at `time` (collective).
+
+        Where functions fail at later times, on whatever rank, there is the first row alone.
+        """
         table = np.zeros((1, 0))
         if not self.ahead:
             self.motion.prescribe(time, self._h)
@@ -114,19 +119,28 @@ class Timetable:
             times = [time]
             while len(times) < min(most, self._most) and fits(self._h, self._end - times[-1]):
                 times.append(times[-1] + self._h)
+            comm, thrown = self.motion.system.comm, None
             try:
-                table = self._rows(times)
-            except Exception:
-                if len(times) == 1:
-                    raise
-                table = self._rows(times[:1])  # a later step may not be reached
+                table, courses = self._rows(times)
+            except Exception as error:
+                thrown = error
+            failed = thrown is not None
+            if comm.size > 1:
+                failed = bool(comm.allreduce(failed, MPI.LOR))
+            if failed and len(times) > 1:  # a later step may not be reached
+                times, thrown = times[:1], None
+                table, courses = self._rows(times)
+            if thrown is not None:
+                raise thrown
+            self._times += times
+            self._courses.append(courses)
             self._most = min(2 * self._most, MOST_ROWS)
         self._table, (rows, columns) = table, table.shape
         self.native.problem.give(timetable=table, timetable_rows=rows, timetable_columns=columns)
         self.native.state.timetable_row = 0
 
-    def _rows(self, times: list[float]) -> Array:
-        """Return the rows of steps that end at some times."""
+    def _rows(self, times: list[float]) -> tuple[Array, list[Course]]:
+        """Return the rows of steps that end at some times, and the courses of supports."""
         m, ends = self.motion, [self._times[-1], *times]
         with answers_cached():
             functions = [
@@ -135,12 +149,10 @@ class Timetable:
             ]
         between = middles(ends) if self._watched else ()
         courses = [m.course(support.course, times, self._h, between) for support in m.moving]
-        self._times += times
-        self._courses.append(courses)
         found = [np.transpose(functions).reshape(len(times), -1)]
         for kind in ("values", "rates", "accelerations"):
             found += [getattr(course, kind) for course in courses]
-        return np.concatenate(found, axis=1)
+        return np.concatenate(found, axis=1), courses
 
     def end(self) -> None:
         """Let Python know what C has taken."""
