@@ -26,6 +26,7 @@ from .multigrid import (
     register_pc,
 )
 from .saddle import Saddle
+from .updated_rows import UPDATED, UpdatedRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +111,7 @@ class Preconditioner:
 
     Attributes
     ----------
-    fixed : of ``pc_type fixed``, else None.
+    fixed, rows : of ``pc_type fixed`` and ``updated``, else None.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class Preconditioner:
         self._system, self._matrix, self._ksp = system, matrix, ksp
         self._symmetric = symmetric
         self.fixed: FixedSolver | None = None
+        self.rows: UpdatedRows | None = None
         self._rounded: tuple[Rounded, Shell] | None = None
         self._multigrid: Multigrid | Saddle | None = None
         self._products: Products | None = None
@@ -138,6 +140,9 @@ class Preconditioner:
             self._ksp.setPCSide(PETSc.PC.Side.RIGHT)
         if self._ksp.getPC().getType() == FIXED:
             self.fixed = FixedSolver(self._matrix, self._ksp, self._symmetric)
+        if self._ksp.getPC().getType() == UPDATED:
+            friction = self._system.friction
+            self.rows = UpdatedRows(self._system, self._matrix, self._ksp, friction)
         if not self.grids:
             return
         handle = ctypes.c_void_p(self._ksp.getPC().handle)
