@@ -106,7 +106,7 @@ class DiscreteSystem(Configuration):
             *map(protocol.rules_of, protocol.having(self._members, protocol.Reviews))
         ]
         self.reviews = bool(self._reviewing)
-        self.weighing = protocol.having(self._members, protocol.Weighs)
+        self.rubbing = protocol.having(self._members, protocol.Rubs)
         self.motion: protocol.InMotion | None = None
         self._first_rate: Array | None = None  # the rates that bodies were given
         self._mass_changes = self._mass_placed = False
@@ -125,6 +125,12 @@ class DiscreteSystem(Configuration):
         if self.memory.moves:  # before its entities do
             self._start_memory()
         self._common = Common(self.comm, self._prescribed())
+
+    @property
+    def friction(self) -> list[Form]:
+        """Forms of friction in tendons."""
+        names = {name for item in self.rubbing for name in item.friction()}
+        return [form for form in self.forms if form.name in names]
 
     # ---- building -----------------------------------------------------------------------------
     def _variables_of_members(self) -> list[StateVariable]:

@@ -275,16 +275,16 @@ class Reviews(Protocol):
 
 
 @runtime_checkable
-class Weighs(Protocol):
-    """Weighs what may be of its conditions by how stiff the system is without them."""
+class Rubs(Protocol):
+    """Has friction, in rows of what slides alone, whose conditions the stiffness weighs."""
 
-    def loosened(self) -> list[str]:
-        """Return the names of forms without which it is."""
+    def friction(self) -> list[str]:
+        """Return the names of its forms of friction."""
 
     def weigh(
         self, configuration: Configuration, respond: Callable[[Array], Array | None], /
     ) -> None:
-        """Take weights, which belong to the state (collective).
+        """Take weights, which belong to the state, by the stiffness without friction (collective).
 
         `respond` returns the change of the state (local) under forces (local), None: unknown.
         """

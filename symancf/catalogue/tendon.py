@@ -713,7 +713,7 @@ class TendonBinding:
         """Return what weighs slips against forces in eyelets, 0: it is not known."""
         return float(self.grip.value[0])
 
-    def loosened(self) -> list[str]:
+    def friction(self) -> list[str]:
         """Return the names of the forms of its friction."""
         return [part.name for part in self.rubbing]
 

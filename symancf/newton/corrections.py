@@ -23,7 +23,7 @@ SMALLEST_DISPLACEMENT = 1e-9  # of the size of the part: by this smaller displac
 MAX_EXTRA_ITERATIONS = 20  # iterations that are made for it
 NOISE_FACTOR = 10.0  # times what round-off of the residual makes
 WARNED_ROUND_OFF = 1e-3  # round-off that makes more than this is told
-FACTORS, MULTIGRID = ("lu", "cholesky", "fixed"), ("gamg", "grids", "hypre", "mg")
+FACTORS, MULTIGRID = ("lu", "cholesky", "fixed", "updated"), ("gamg", "grids", "hypre", "mg")
 ROUGH_CORRECTION_RATIO = 10.0  # times what others make of a residual may be the correction
 
 

@@ -28,6 +28,7 @@ from .multigrid import (
     register_pc,
 )
 from .saddle import Saddle
+from .updated_rows import UPDATED, UpdatedRows
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
@@ -79,7 +80,7 @@ class Preconditioner:
 
     Attributes
     ----------
-    fixed : of ``pc_type fixed``, else None.
+    fixed, rows : of ``pc_type fixed`` and ``updated``, else None.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Preconditioner:
         self._system, self._matrix, self._ksp = system, matrix, ksp
         self._symmetric = symmetric
         self.fixed: FixedSolver | None = None
+        self.rows: UpdatedRows | None = None
         self._rounded: tuple[Rounded, Shell] | None = None
         self._multigrid: Multigrid | Saddle | None = None
         self._products: Products | None = None
@@ -111,6 +113,9 @@ class Preconditioner:
             self._ksp.setPCSide(PETSc.PC.Side.RIGHT)
         if self._ksp.getPC().getType() == FIXED:
             self.fixed = FixedSolver(self._entries, self._ksp, self._symmetric)
+        if self._ksp.getPC().getType() == UPDATED:
+            friction = self._system.friction
+            self.rows = UpdatedRows(self._system, self._entries, self._ksp, friction)
         if not self.grids:
             return
         handle = ctypes.c_void_p(self._ksp.getPC().handle)

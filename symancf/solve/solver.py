@@ -18,6 +18,7 @@ from .fixed_solver import FIXED
 from .multigrid import GRIDS, displaced
 from .preconditioner import over_nodes
 from .rigid import rigid_modes
+from .updated_rows import UPDATED
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # Unknowns of saddle points up to which a direct solver takes less time than multigrid.
 DIRECT_UP_TO = {"multipliers": 20_000, "pressures": 70_000}
 MOST_FIXED = 5000  # unknowns up to which pivots are fixed
+MOST_RUBBING = 400  # eyelets with friction whose rows are added to factors
 SMALL_SYSTEM = 8000  # unknowns up to which factors take `FREE_OPERATIONS` at most
 
 
@@ -199,6 +201,8 @@ def _direct(system: DiscreteSystem, dynamic: bool) -> dict[str, Option]:
     options: dict[str, Option] = {"ksp_type": "preonly", "pc_type": "lu"}
     saddle, small = is_saddle(system), 20_000 if dynamic else 2000
     if system.comm.size == 1 and system.numbering.size <= small and has("suitesparse"):
+        if dynamic and has("mumps") and _rubs(system):
+            return options | {"pc_type": UPDATED}
         if not dynamic or _cells(system) != {"line"}:
             return options | {"pc_factor_mat_solver_type": "umfpack"}
         if saddle:
@@ -216,6 +220,11 @@ def _direct(system: DiscreteSystem, dynamic: bool) -> dict[str, Option]:
         if saddle:
             options["mat_mumps_icntl_14"] = 400 if _delays(system) else 60
     return options
+
+
+def _rubs(system: DiscreteSystem) -> bool:
+    """Whether tendons rub, in few eyelets, so that factors may last while these stick and slip."""
+    return not system.changing and 0 < sum(form.size for form in system.friction) <= MOST_RUBBING
 
 
 def is_symmetric(system: DiscreteSystem, dynamic: bool = False) -> bool:
@@ -318,6 +327,7 @@ _METHODS = {
     "none": "no preconditioner",
     "cholesky": "LDL^T",
     FIXED: "LDL^T or LU on a fixed sparsity pattern",
+    UPDATED: "LDL^T or LU with rows of friction that are updated",
     "lu": "LU",
     "ilu": "incomplete LU",
     "icc": "incomplete LDL^T",
@@ -329,7 +339,7 @@ def solver_name(ksp: PETSc.KSP) -> str:
     """Return what a linear solver is called, with the options of PETSc that ask for it."""
     pc, method = ksp.getPC(), ksp.getType()
     kind = pc.getType()
-    package = pc.getFactorSolverType() if kind in FACTORS and kind != FIXED else None
+    package = pc.getFactorSolverType() if kind in FACTORS and kind not in (FIXED, UPDATED) else None
     words = _METHODS.get(kind, kind) + (f" by {package.upper()}" if package else "")
     words = words if method == PETSc.KSP.Type.PREONLY else f"{method.upper()} with {words}"
     option = "" if method == PETSc.KSP.Type.PREONLY else f"-ksp_type {method} "

@@ -628,6 +628,8 @@ class Native:
         """
         self.state.factored, newton = False, self.newton
         ksp, motion = newton.snes.getKSP(), newton.motion
+        if self._remembering is not None and newton.preconditioner.rows is not None:
+            self._remembering.take(self.state.begun, newton.system.time, stepping=True)
         newton.renew(ksp)
         ksp.setOperators(newton.J, newton.J)
         fixed = newton.preconditioner.fixed

@@ -207,12 +207,22 @@ class Newton(VectorEquations):
             self.renew(ksp)
         ksp.setOperators(self.J, self.J)
 
-    def renew(self, ksp: PETSc.KSP) -> None:
-        """Make the tangent at the present state (collective)."""
-        bad = 0
+    def renew(self, ksp: PETSc.KSP, *, rubs: bool = True) -> None:
+        """Make the tangent at the present state (collective).
+
+        Rows of friction in tendons alone, where that may suffice, and the last solution has not
+        failed: it is no fresh one then. `rubs`: there is such friction at present.
+        """
+        bad, rows = 0, self.preconditioner.rows
+        lasts = rubs and self.ended >= 0 and not self.tangent.stale
+        if rows is not None and lasts and rows.update(self.motion.state):
+            self.tangent.made_now = False
+            return
         self.native.call("tangent_made")
         with together(self.comm):
             bad = self.motion.tangent(self._scratch)
+            if rows is not None:
+                rows.take(self.motion.state if rubs else None)
         if not self._determined:
             self._require_determined()
         self.balance.constraints.refresh()
@@ -229,16 +239,15 @@ class Newton(VectorEquations):
         self._determined = True
 
     def weigh(self) -> None:
-        """Let terms see how stiff the system is without some of their conditions (collective)."""
-        system, ksp = self.system, self.snes.getKSP()
-        loosened = {name for term in system.weighing for name in term.loosened()}
-        chosen = np.array([form.name not in loosened for form in system.assembler.forms])
-        if not loosened or not self.numbering.size:  # tendons without friction; all is prescribed
+        """Let terms see how stiff the system is without their friction (collective)."""
+        system, ksp, friction = self.system, self.snes.getKSP(), self.system.friction
+        if not friction or not self.numbering.size:  # all is prescribed
             return
+        chosen = np.array([form not in friction for form in system.assembler.forms])
         with system.assembler.only(chosen):
-            self.renew(ksp)
+            self.renew(ksp, rubs=False)
         ksp.setOperators(self.J, self.J)
-        for term in system.weighing:
+        for term in system.rubbing:
             term.weigh(system, self._response)
         self.tangent.stale = True
         with together(self.comm):
@@ -352,7 +361,7 @@ class Newton(VectorEquations):
         self.balance.forget()
         if self.predicted is not None:
             self.predicted.forget()
-        self.tangent.eager = self.tangent.needy = 0
+        self.tangent.eager = self.tangent.needy = self.ended = 0
         self.tangent.stale = True
 
     def take(self, h: float) -> None:

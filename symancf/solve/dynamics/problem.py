@@ -360,8 +360,7 @@ class DynamicProblem(OneProcess, Displayable):
         self._newton.begin()
         if not 0.25 < step / self._scaled_for < 4.0:
             self._motion.scale_multipliers(lambda: self._integrator.largest(step))
-            if system.weighing:
-                self._newton.weigh()
+            self._newton.weigh()
             self._scaled_for = step
         self._accelerations.kinematics.refresh()  # their scale may be that of a state
 

@@ -36,6 +36,7 @@ FIXED = {
     "solve.preconditioner._MATOP_MULT": "a code of PETSc",
     "solve.preconditioner._PETSC_ERR_USER": "a code of PETSc",
     "solve.residual._PETSC_ERR_USER": "a code of PETSc",
+    "solve.updated_rows._PETSC_ERR_USER": "a code of PETSc",
 }
 
 
