@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .. import elements
 from ..elements import Element
 from ..errors import KinematicsError, MeshError, ParameterError, closest, outside
+from ..kinematics.moduli import by_moduli
 from ..kinematics.naming import Energy, law_of, signature
 from ..laws import unsuited
 from ..mesh import Region
@@ -54,7 +55,7 @@ def pair(
     name = None if name is None else printable("the name of a body", name)
     if element is None:  # Body(region, energy=...)
         element, energy = energy, None
-    element, energy = law_of(element), law_of(energy)
+    element, energy = by_moduli(law_of(element), parameters), by_moduli(law_of(energy), parameters)
     if isinstance(element, Element) and callable(energy):
         require_direction(name or region.name, element)
         return element, energy

@@ -147,9 +147,10 @@ class KelvinVoigt(Viscosity):
     Green-Lagrange strain E. Thin plates: the same without stress across the thickness, in the
     membrane and in bending. Cables: axial force :math:`\eta A\,\dot\epsilon` and moment
     :math:`\eta I\,\dot\kappa`. Rods: the forces and moments of `energies.rod` with the rates of
-    its six strains in the place of the strains, times the time :math:`\tau = \eta A/EA`, as of one
-    material. Of cables and rods `eta` is the viscosity in tension, E times a relaxation time (three
-    times that in shear where volumes stay); they have no `eta_volumetric`.
+    its six strains in the place of the strains, times the time :math:`\tau = \eta A/EA` (or
+    :math:`\eta A/C_{11}`), as of one material. Of cables and rods `eta` is the viscosity in
+    tension, E times a relaxation time (three times that in shear where volumes stay); they have no
+    `eta_volumetric`.
 
     The damping ratio of a mode of angular frequency w of a cable or rod is :math:`\tau w/2`, as of
     ``Rayleigh(stiffness=tau)``.
@@ -212,7 +213,7 @@ class KelvinVoigt(Viscosity):
                 function = viscous.homogeneous(function)
                 curved = curved and viscous.homogeneous(curved)
         elif family == "rod":
-            function = viscous.rod
+            function = viscous.coupled_rod if "C11" in body.parameters else viscous.rod
             if "A" not in {*section, *body.parameters}:
                 raise ParameterError(
                     f"viscosity of {body.name!r}: the area of the section is not known: give A= or "

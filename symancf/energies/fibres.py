@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Matrix, eye
 
 from ..kinematics.memory import require_plain
+from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
 from ..values.domain import by_call, catalogue, domains, domains_of, positive, stressed_at_rest
 from ..values.functions import REQUIRED, taking
@@ -149,6 +150,7 @@ def swollen(law: Energy) -> Energy:
 
     grown.__name__ = f"swollen_{arguments.name}"
     energy = stressed_at_rest(domains(**{**domains_of(law), "swelling": positive()})(grown))
+    energy = isotropic(**constants_of(law))(energy)
     keywords = {p: arguments.defaults.get(p, REQUIRED) for p in arguments.parameters}
     taking(energy, arguments.quantities, {**keywords, "swelling": REQUIRED})
     return energy

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Add, Expr, Max, erf, exp, pi, sqrt
 
 from ..kinematics.memory import Remembered, memory, remember, require_plain
+from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
 from ..values import arguments
 from ..values.domain import Domain, by_call, domains, domains_of, not_negative, positive
@@ -112,7 +113,8 @@ def ogden_roxburgh(law: Energy, *, r: float, m: float, beta: float = 0.0) -> Ene
     softened.__name__ = f"ogden_roxburgh_{asked.name}"
     keywords = {p: asked.defaults.get(p, REQUIRED) for p in asked.parameters}
     taking(softened, asked.quantities, {**keywords, **numbers, _LARGEST: REQUIRED})
-    return memory(**{_LARGEST: 0})(domains(**{**domains_of(law), **_PARAMETERS})(softened))
+    energy = domains(**{**domains_of(law), **_PARAMETERS})(softened)
+    return memory(**{_LARGEST: 0})(isotropic(**constants_of(law))(energy))
 
 
 def _integral(u: Expr, s: Expr) -> Expr:

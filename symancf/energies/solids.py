@@ -8,10 +8,10 @@ from collections.abc import Callable
 from sympy import Expr, Matrix, Rational, S, log
 
 from ..errors import KinematicsError
+from ..kinematics.moduli import YOUNG, isotropic
 from ..values.domain import (
     Domain,
     NotZero,
-    between,
     by_call,
     catalogue,
     domains,
@@ -22,15 +22,18 @@ from ..values.domain import (
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label
 
+#: Coefficients of the inverse Langevin function in Arruda's and Boyce's series.
+_CHAINS = [Rational(*n) for n in ((1, 2), (1, 20), (11, 1050), (19, 7000), (519, 673750))]
+
 Parts = dict[str, Expr]
 Energy = Callable[..., Expr]
 
 MAX_TERMS = 20  # terms; those of tables are three
-_BULK = "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infinite"
-SOLID = {"E": positive(), "nu": between(-1, 0.5, _BULK)}
+SOLID = YOUNG
 
 
 @catalogue
+@isotropic(C10=lambda mu: mu / 2, k=lambda k: k)
 @domains(C10=positive(), k=positive())
 def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
     r"""Yeoh rubber with split invariants, in a deviatoric and a volumetric part.
@@ -48,6 +51,7 @@ def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Part
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    C10 and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
 
     Notes
     -----
@@ -111,6 +115,7 @@ def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> 
 
 
 @catalogue
+@isotropic(mu=lambda mu: mu, lam=lambda E, nu: E * nu / ((1 + nu) * (1 - 2 * nu)))
 @domains(mu=positive())
 def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     r"""Compressible neo-Hookean solid.
@@ -125,6 +130,7 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     - mu, lam : Lamé parameters [Pa]; mu = E/(2 (1 + nu)), lam = E nu/((1 + nu)(1 - 2 nu)).
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    mu and lam may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
 
     References
     ----------
@@ -183,6 +189,11 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
 
 
 @catalogue
+@isotropic(
+    C10=lambda mu, ratio: mu / (2 * (1 + ratio)),
+    C01=lambda mu, ratio: mu * ratio / (2 * (1 + ratio)),
+    k=lambda k: k,
+)
 @domains(k=positive())
 def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr) -> Parts:
     r"""Mooney-Rivlin rubber with split invariants.
@@ -200,6 +211,8 @@ def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr)
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    C10, C01 and k may be given as E and nu, Young's modulus and Poisson's ratio at small
+    strain, and ratio = C01/C10.
 
     References
     ----------
@@ -219,6 +232,7 @@ def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr)
 
 
 @catalogue
+@isotropic(mu=lambda mu: mu, k=lambda k: k)
 @domains(mu=positive(), Jm=positive(), k=positive())
 def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
     r"""Gent rubber, whose chains can be stretched to an end.
@@ -238,6 +252,7 @@ def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    mu and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
 
     References
     ----------
@@ -255,7 +270,14 @@ def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
     return {"deviatoric": -mu * Jm / 2 * log(1 - y / Jm), "volumetric": k / 2 * (J - 1) ** 2}
 
 
+def _stiffening(lambda_m: Expr) -> Expr:
+    """Return the shear modulus of Arruda's and Boyce's law over its mu."""
+    terms = (2 * (i + 1) * 3**i * c / lambda_m ** (2 * i) for i, c in enumerate(_CHAINS))
+    return sum(terms, S.Zero)
+
+
 @catalogue
+@isotropic(mu=lambda mu, lambda_m: mu / _stiffening(lambda_m), k=lambda k: k)
 @domains(mu=positive(), lambda_m=positive(), k=positive())
 def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Parts:
     r"""Arruda-Boyce rubber, eight chains, in five terms of the inverse Langevin function.
@@ -276,6 +298,7 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    mu and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
 
     References
     ----------
@@ -290,14 +313,14 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
     Body 'body': 1 hex8 with arruda_boyce
     """
     y = J ** Rational(-2, 3) * I1 - 3
-    c = [Rational(*n) for n in ((1, 2), (1, 20), (11, 1050), (19, 7000), (519, 673750))]
     series = sum(
-        ci / lambda_m ** (2 * i) * ((y + 3) ** (i + 1) - 3 ** (i + 1)) for i, ci in enumerate(c)
+        c / lambda_m ** (2 * i) * ((y + 3) ** (i + 1) - 3 ** (i + 1)) for i, c in enumerate(_CHAINS)
     )
     return {"deviatoric": mu * series, "volumetric": k / 2 * (J - 1) ** 2}
 
 
 @catalogue
+@isotropic(mu=lambda mu: mu, k=lambda k: k)
 @domains(mu=positive(), k=positive())
 def hencky(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, *, mu: Expr, k: Expr) -> Parts:
     r"""Hencky's solid: quadratic in the logarithmic strain, for moderate strains.
@@ -314,9 +337,10 @@ def hencky(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, *, mu: Expr, k:
     - mu : shear modulus [Pa].
     - k : bulk modulus [Pa].
 
-    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3]. Of an
-    incompressible bar the force has its largest value at a stretch of e = 2.718, where it loses
-    its stability.
+    which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    mu and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
+    Of an incompressible bar the force has its largest value at a stretch of e = 2.718, where it
+    loses its stability.
 
     References
     ----------

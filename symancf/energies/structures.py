@@ -3,20 +3,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
-from sympy import Expr, Matrix, S
+import numpy as np
+from sympy import Add, Expr, Matrix, S
 
-from ..errors import KinematicsError
+from ..errors import KinematicsError, ParameterError
+from ..kinematics.rod import ROD_STRAINS, STIFFNESS
 from ..values.arguments import among
 from ..values.domain import Domain, by_call, catalogue, domains, not_negative, positive
+from ..values.functions import taking
+from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from .solids import Energy, Parts
 
 _PLATE = {"E": positive(), "nu": Domain(-1.0, 0.5, (False, True), "as of every isotropic solid")}
 _CABLE = {"EA": positive(), "EI": not_negative()}
 _ROD = dict.fromkeys(("EA", "GA2", "GA3", "GJ", "EI2", "EI3", "rigidity"), positive())
+
+#: What of a stiffness matrix with a diagonal of ones counts as 0.
+ROUND_OFF = 1e-9
 
 
 @by_call
@@ -229,7 +239,28 @@ def split_beam(
     return {"stiff": stiff, "axis": first / 2 * sum((e**2 for e in normal), S.Zero) + other * pairs}
 
 
-@catalogue
+def _coupled(*, C: npt.ArrayLike | None = None) -> Energy:
+    """Return the law of a rod with a full stiffness matrix; see `rod`."""
+    matrix = _stiffness(C)
+
+    def rod(*quantities: Any, rigidity: Expr, **entries: Expr) -> Parts:
+        *e, E_section, cell_length = quantities
+        strain = Add(
+            *(entries[n] * e[i] * e[k] / (1 + (i == k)) for (i, k), n in STIFFNESS.items())
+        )
+        stiff = (entries[STIFFNESS[i, i]] for i in (0, 4, 5))
+        return {
+            "strain": strain,
+            "section": _section_energy(E_section, cell_length, rigidity, *stiff),
+        }
+
+    numbers = {name: float(matrix[place]) for place, name in STIFFNESS.items()}
+    taking(rod, (*ROD_STRAINS, "E_section", "cell_length"), {**numbers, "rigidity": 1e3})
+    limits = {STIFFNESS[i, i]: positive() for i in range(6)}
+    return domains(**limits, rigidity=positive())(rod)
+
+
+@partial(catalogue, choices=_coupled)
 @domains(**_ROD)
 def rod(
     epsilon: Expr,
@@ -270,6 +301,20 @@ def rod(
     (r kappa)^2/rho, with the radius of gyration r: below 1e-6 as long as cells turn by less than
     a radian. A larger one takes more iterations, and digits of slow motions.
 
+    With a stiffness matrix C (6, 6) the energy of the strains is that of any couplings,
+
+    .. math::
+        W = \tfrac12\, e \cdot C e + \tfrac12\,\rho\,C_{11}\,|E|^2, \qquad
+        e = (\epsilon, \gamma_2, \gamma_3, \kappa_1, \kappa_2, \kappa_3),
+
+    its forces and moments C e: :math:`C_{14}` couples extension and twist, :math:`C_{45}` bending
+    and twist, :math:`C_{12}` extension and shear. `symancf.Section.laminate` computes it for
+    strips of layers.
+
+    Parameters
+    ----------
+    C : symmetric and positive definite, in N, N m, N m^2; None: the law of EA, GA2, ....
+
     Returns
     -------
     The law, a function of
@@ -285,11 +330,18 @@ def rod(
     - GA23, EI23 : of axes that are not principal ones [N], [N m^2].
     - y_shear, z_shear : the shear centre [m].
 
-    which returns ``{"strain", "section"}``: energy per reference length [J/m].
+    which returns ``{"strain", "section"}``: energy per reference length [J/m]. With `C` it takes
+    C11, C12, ..., C66, the upper triangle, in the place of EA to z_shear; they are those of the
+    matrix unless the body is given others, `Parameter` or `Field`.
+
+    Raises
+    ------
+    ParameterError : C is no such matrix; it names entries that differ, or the eigenvalue.
 
     References
     ----------
-    J. C. Simo, L. Vu-Quoc, Computer Methods in Applied Mechanics and Engineering 58 (1986) 79-116.
+    J. C. Simo, L. Vu-Quoc, Computer Methods in Applied Mechanics and Engineering 58 (1986) 79-116;
+    D. H. Hodges, Nonlinear Composite Beam Theory (2006), chapter 4 (couplings).
 
     Examples
     --------
@@ -298,14 +350,67 @@ def rod(
     >>> given = dict(EA=1e4, EI2=1.0, EI3=1.0, GJ=0.8, GA2=3e3, GA3=3e3)
     >>> sa.Body(line, sa.elements.ancf_rod, sa.energies.rod(), **given)
     Body 'body': 2 ancf_rod with rod
+
+    A rod that twists when it is pulled:
+
+    >>> import numpy as np
+    >>> C = np.diag([1e4, 3e3, 3e3, 0.8, 1.0, 1.0])
+    >>> C[0, 3] = C[3, 0] = 20.0
+    >>> sa.Body(line, sa.elements.ancf_rod, sa.energies.rod(C=C))
+    Body 'body': 2 ancf_rod with rod
     """
     g2, g3 = gamma2 - z_shear * kappa1, gamma3 + y_shear * kappa1
     strain = EA * epsilon**2 + GA2 * g2**2 + GA3 * g3**2 + 2 * GA23 * g2 * g3
     strain += GJ * kappa1**2 + EI2 * kappa2**2 + EI3 * kappa3**2 - 2 * EI23 * kappa2 * kappa3
-    squares = sum((E_section[i, j] ** 2 for i in range(3) for j in range(3)), S.Zero)
+    section = _section_energy(E_section, cell_length, rigidity, EA, EI2, EI3)
+    return {"strain": strain / 2, "section": section}
+
+
+def _section_energy(
+    E: Matrix, cell_length: Expr, rigidity: Expr, EA: Expr, EI2: Expr, EI3: Expr
+) -> Expr:
+    """Return the energy that keeps the directors of a rod orthonormal."""
+    squares = sum((E[i, j] ** 2 for i in range(3) for j in range(3)), S.Zero)
     thick = 50 * EI2 * EI3 / ((EI2 + EI3) * EA * cell_length**2)
     rigidity *= 1 + 100 * thick / (1 + thick)
-    return {"strain": strain / 2, "section": rigidity * EA / 2 * squares}
+    return rigidity * EA / 2 * squares
+
+
+def _stiffness(given: Any) -> npt.NDArray[np.float64]:
+    """Return a symmetric positive definite matrix (6, 6).
+
+    Raises
+    ------
+    ParameterError : it is none; it says which entries differ, or the eigenvalue.
+    """
+
+    def refuse(why: str) -> ParameterError:
+        return ParameterError(f"rod(C=...): {why}", asked="C", given=given)
+
+    C = reals(given)
+    strains = ", ".join(ROD_STRAINS)
+    if C.shape != (6, 6):
+        raise refuse(f"C is {label(given)}: give a matrix (6, 6) of numbers, by {strains}")
+    diagonal = np.diag(C)
+    for n, x in enumerate(diagonal, 1):
+        if not x > 0.0:
+            raise refuse(f"C{n}{n}, of {ROD_STRAINS[n - 1]}, is {x:g}: it must be positive")
+    scaled = C / np.sqrt(np.outer(diagonal, diagonal))
+    wrong = np.argwhere(np.abs(scaled - scaled.T) > ROUND_OFF)
+    if len(wrong):
+        i, k = wrong[0].tolist()
+        raise refuse(
+            f"C{i + 1}{k + 1} is {C[i, k]:g}, C{k + 1}{i + 1} is {C[k, i]:g}: it must be symmetric"
+        )
+    values, vectors = np.linalg.eigh((scaled + scaled.T) / 2.0)
+    if not values[0] > ROUND_OFF:
+        parts = zip(ROD_STRAINS, np.abs(vectors[:, 0]), strict=True)
+        names = ", ".join(name for name, part in parts if part > 0.3)
+        raise refuse(
+            f"C with its rows and columns over the roots of its diagonal has the eigenvalue "
+            f"{values[0]:.3g}, of {names}: it must be positive definite"
+        )
+    return np.asarray((C + C.T) / 2.0)
 
 
 def _no_such(name: str, argument: str, given: str, possible: tuple[str, ...]) -> KinematicsError:

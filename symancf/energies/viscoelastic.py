@@ -14,6 +14,7 @@ from symancf_codegen.functions import expm1mx
 
 from ..errors import KinematicsError, ParameterError
 from ..kinematics.memory import Remembered, memory, remember, require_plain
+from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
 from ..values.domain import between, by_call, domains, domains_of, positive
 from ..values.functions import REQUIRED, taking
@@ -137,7 +138,8 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     taking(relaxing, names, {**keywords, **series, **own})
     limits = {b.weight: between(0, 1, _BELOW_ONE) for b in branches}
     limits |= {b.time: positive() for b in branches}
-    return memory(**remembered)(domains(**{**domains_of(law), **limits})(relaxing))
+    energy = domains(**{**domains_of(law), **limits})(relaxing)
+    return memory(**remembered)(isotropic(**constants_of(law))(energy))
 
 
 @dataclass(frozen=True)

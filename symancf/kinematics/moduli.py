@@ -1,20 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shear and bulk modulus of an energy: its own second derivatives at F = I."""
+"""Moduli at small strain: those of an energy, and energies whose constants follow from them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sympy as sp
 
 from symancf_codegen.functions import derivative, symbolic
 
 from ..errors import KinematicsError
+from ..values.domain import between, domains_of, marked
+from ..values.domain import positive as positive_number
+from ..values.functions import REQUIRED, arguments_of, taking
+from .naming import signature
 from .quantity import Kinematics, positive
 from .stretches import LOGS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from .naming import Energy
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+#: Domains of what isotropic laws may be given instead of their first constants.
+YOUNG = {
+    "E": positive_number(),
+    "nu": between(
+        -1, 0.5, "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infinite"
+    ),
+}
 
 
 def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix, logs: Sequence[sp.Expr]) -> sp.Expr:
@@ -114,3 +131,59 @@ def split_factor(kinematics: Kinematics, parts: Mapping[str, sp.Expr]) -> sp.Exp
     lam = own + carried - sp.Rational(2, 3) * mu
     k0 = 2 * mu * lam / (lam + 2 * mu) + sp.Rational(2, 3) * mu
     return sp.factor((k0 - carried) / own)
+
+
+# ---- E and nu ------------------------------------------------------------------------------------
+def isotropic(**constants: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Declare how constants of an isotropic law follow from its moduli at small strain.
+
+    Parameters
+    ----------
+    constants : name of a parameter -> function of some of E, nu, mu (shear modulus), k (bulk
+        modulus) and of other parameters; names that are none of the law's are new ones.
+
+    Examples
+    --------
+    >>> @isotropic(C10=lambda mu: mu / 2, k=lambda k: k)
+    ... def law(J, I1, *, C10, k): ...
+    """
+
+    def declare(energy: Function) -> Function:
+        return marked(energy, constants=constants)
+
+    return declare
+
+
+def constants_of(energy: object) -> Mapping[str, Callable[..., Any]]:
+    """Return what `isotropic` declared of a law; it is empty where nothing is."""
+    declared: Mapping[str, Callable[..., Any]] = getattr(energy, "constants", {})
+    return declared
+
+
+def by_moduli(energy: Any, names: Collection[str]) -> Any:
+    """Return a law of E and nu in the place of its constants, where these are among the `names`."""
+    if not {*YOUNG} <= {*names} or not constants_of(energy):
+        return energy
+    return _of_young(energy)
+
+
+@functools.lru_cache(maxsize=256)
+def _of_young(energy: Energy) -> Energy:
+    constants, asked = constants_of(energy), signature(energy)
+    needed = {a for f in constants.values() for a in arguments_of(f).positional}
+    new = [a for a in sorted(needed - {*YOUNG, "mu", "k"}) if a not in asked.parameters]
+    given = arguments_of(energy)
+    kept = {p: given.defaults.get(p, REQUIRED) for p in given.keywords if p not in constants}
+
+    @functools.wraps(energy)
+    def law(*quantities: Any, E: Any, nu: Any, **others: Any) -> Any:
+        moduli = {"E": E, "nu": nu, "mu": E / (2 * (1 + nu)), "k": E / (3 * (1 - 2 * nu))}
+        at = {**others, **moduli}
+        first = {p: f(*(at[a] for a in arguments_of(f).positional)) for p, f in constants.items()}
+        return energy(*quantities, **first, **{p: x for p, x in others.items() if p not in new})
+
+    taking(law, given.positional, {**dict.fromkeys((*YOUNG, *new), REQUIRED), **kept})
+    limits = {p: d for p, d in domains_of(energy).items() if p not in constants}
+    law.domains = {**limits, **YOUNG}  # type: ignore[attr-defined]
+    del law.constants  # type: ignore[attr-defined]
+    return law

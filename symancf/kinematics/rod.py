@@ -19,6 +19,11 @@ DIRECTOR_INERTIA_RATIO = 1e-3
 #: (k, i, j) in cyclic order: the k-th curvature is that of directors i and j.
 CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
+#: Strains of a rod that its law relates to forces and moments.
+ROD_STRAINS = ("epsilon", "gamma2", "gamma3", "kappa1", "kappa2", "kappa3")
+#: Entries of the stiffness matrix of a rod, those of its upper triangle, by places.
+STIFFNESS = {(i, k): f"C{i + 1}{k + 1}" for i in range(6) for k in range(i, 6)}
+
 
 @cache
 def rod() -> Kinematics:
@@ -61,7 +66,7 @@ def rod() -> Kinematics:
         let(E[i, j].name, (dot(D[i], d[j]) + dot(D[j], d[i]) + dot(d[i], d[j])) / 2)
     strain = [
         let(name, (dot(D[k], u) + dot(d[k], R) + dot(d[k], u)) / length - E[0, k])
-        for k, name in enumerate(("epsilon", "gamma2", "gamma3"))
+        for k, name in enumerate(ROD_STRAINS[:3])
     ]
 
     def turn(i: int, j: int) -> sp.Expr:

@@ -18,6 +18,7 @@ from ..arrays import Array
 from ..errors import OwnAttributes, ParameterError
 from ..kinematics.layer import ANGLE, AXIS, cosines
 from ..kinematics.memory import require_plain
+from ..kinematics.moduli import by_moduli
 from ..kinematics.naming import Energy, law_of, signature
 from ..kinematics.quantity import real
 from ..values import arguments
@@ -381,6 +382,8 @@ def _layer(number: int, given: object) -> Layer:
             asked="parameters",
             given=own,
         )
+    law = by_moduli(law, own)
+    arguments = signature(law)
     possible = (*arguments.parameters, "rho")
     require_parameters(f"{who}: {arguments.name}()", (), own, optional=possible, exact=True)
     return Layer(law, float(thickness), float(angle), dict(own))

@@ -21,6 +21,7 @@ from symancf_codegen.functions import rate
 from ..errors import KinematicsError
 from ..kinematics.memory import require_plain
 from ..kinematics.quantity import Value, real
+from ..kinematics.rod import ROD_STRAINS, STIFFNESS
 from ..values.functions import REQUIRED, arguments_of, taking
 from ..values.parameter import label
 from ..values.reader import (
@@ -143,6 +144,23 @@ def rod(
         "kappa2": time * (EI2 * kappa2_rate - EI23 * kappa3_rate),
         "kappa3": time * (EI3 * kappa3_rate - EI23 * kappa2_rate),
     }
+
+
+def coupled_rod(*rates: sp.Expr, eta: sp.Expr, A: sp.Expr, **C: sp.Expr) -> dict[str, Value]:
+    r"""Return the forces of `energies.rod` with a matrix C, of rates, times eta A/C11."""
+    time = eta * A / C["C11"]
+    rows = [
+        time * sp.Add(*(C[STIFFNESS[min(i, k), max(i, k)]] * rate for k, rate in enumerate(rates)))
+        for i in range(len(rates))
+    ]
+    return dict(zip(ROD_STRAINS, rows, strict=True))
+
+
+taking(
+    coupled_rod,
+    (f"{strain}{RATE}" for strain in ROD_STRAINS),
+    dict.fromkeys(("eta", "A", *STIFFNESS.values()), REQUIRED),
+)
 
 
 def homogeneous(law: Viscous) -> Viscous:

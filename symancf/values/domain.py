@@ -74,23 +74,34 @@ def by_call(make: Function) -> Function:
 MAKERS: set[Callable[..., Any]] = set()
 
 
-def catalogue(law: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
+def catalogue(
+    law: Callable[..., Any], choices: Callable[..., Callable[..., Any]] | None = None
+) -> Callable[..., Callable[..., Any]]:
     """Make of a law the function of the catalogue that returns it when called; a decorator.
 
     Up to 0.2 the law itself had that name: called with its arguments the function warns, and
     returns what the law returns.
+
+    Parameters
+    ----------
+    choices : keyword-only arguments, None by default, to another law: it is returned where one of
+        them is given.
     """
+    names = {} if choices is None else inspect.signature(choices).parameters
 
     @functools.wraps(law)
     def make(*arguments: Any, **keywords: Any) -> Any:
-        if arguments or keywords:
+        chosen = {name: x for name, x in keywords.items() if name in names and x is not None}
+        if choices is not None and chosen:
+            return Returned(choices(*arguments, **keywords), make, (), keywords)
+        if arguments or keywords.keys() - names.keys():
             name = f"energies.{law.__name__}"
             advise(f"{name} called with quantities", f"{name}() for the law, {name}()(...)")
             return law(*arguments, **keywords)
         return returned
 
     returned = Returned(law, make, (), {})
-    make.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+    make.__signature__ = inspect.Signature([*names.values()])  # type: ignore[attr-defined]
     MAKERS.add(make)
     return make
 

@@ -32,6 +32,7 @@ _MODULES = (
     "rods",
     "rod_structures",
     "rods_shapes",
+    "rods_coupled",
     "rod_motions",
     "shells",
     "shells_large",

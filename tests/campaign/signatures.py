@@ -462,6 +462,15 @@ def examples() -> dict[str, Example]:
         "Section.rectangle": (sa.Section.rectangle, {"width": 0.1, "height": 0.1}, _as_section),
         "Section.rod": (sa.Section.circle(0.1).rod, {"E": 1e9, "nu": 0.3, "rho": 1.0}, None),
         "Section": (sa.Section, {"A": 1.0, "I2": 1.0, "I3": 1.0, "J": 1.0}, _as_section),
+        "Section.laminate": (
+            sa.Section.laminate,
+            {
+                "layers": sa.Layers([(sa.energies.saint_venant_kirchhoff(), 0.01)]),
+                "width": 0.1,
+                **{"E": 1e9, "nu": 0.3, "rho": 1.0},
+            },
+            lambda strip: sa.energies.rod(C=strip.C),
+        ),
         "Section.scaled": (sa.Section.circle(0.1).scaled, {"factor": 2.0}, _as_section),
         "Layers": (
             lambda **o: sa.Body(
@@ -926,6 +935,7 @@ def examples() -> dict[str, Example]:
                 ),
                 ("kirchhoff", {"curvature": "n1"}),
                 ("ogden", {"terms": 1}),
+                ("rod", {"C": np.eye(6)}),
             )
         },
         "energies.prony": (

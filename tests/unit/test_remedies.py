@@ -69,7 +69,7 @@ def test_parameters_before_the_star_and_moduli_are_told() -> None:
         body(early, mu=1.0)
     names = ("mu", "lam", "rho")
     with refused(sa.ParameterError, asked="mu", given=("E", "nu"), possible=names) as caught:
-        body(E=1.0, nu=0.3)
+        body(lambda J, I1, *, mu, lam: mu * (I1 - 3) + lam * (J - 1) ** 2, E=1.0, nu=0.3)
     formulas = "mu = E/(2 (1 + nu)), lam = E nu/((1 + nu) (1 - 2 nu))."
     assert formulas in str(caught.value)
     ball = sa.RigidBody.box((0.1, 0.1, 0.1), position=(0.0, 0.0, 0.0), rho=1000.0, name="ball")

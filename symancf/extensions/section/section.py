@@ -12,15 +12,17 @@ import numpy as np
 from symancf import Field, ParameterError
 
 from ..interface import argument, arguments, call, label, reals, together
+from .torsion import of_rectangle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-    from symancf import Region
+    from symancf import Layers, Region
 
     from ..interface import Array
+    from .laminate import Laminate
     from .outline import Triangles
 
 Pair = tuple[float, float]
@@ -124,15 +126,12 @@ class Section:
         """
         width = arguments.length("the width of a section", width)
         height = arguments.length("the height of a section", height)
-        a, b = max(width, height), min(width, height)
-        total = sum(math.tanh(n * math.pi * a / (2.0 * b)) / n**5 for n in range(1, 200, 2))
-        torsion = a * b**3 * (1.0 / 3.0 - 64.0 / math.pi**5 * b / a * total)
         y, z = width / 2.0, height / 2.0
         return cls(
             width * height,
             width * height**3 / 12.0,
             height * width**3 / 12.0,
-            torsion,
+            of_rectangle(width, height),
             "rectangle",
             outlines=(((-y, -z), (y, -z), (y, z), (-y, z)),),
         )
@@ -353,6 +352,60 @@ class Section:
             if "EI23" in parameters:
                 parameters["I23"] = self.I23
         return parameters
+
+    @staticmethod
+    def laminate(layers: Layers, *, width: float, **parameters: float) -> Laminate:
+        r"""Return the stiffness and mass of a strip of layers, a rod with couplings.
+
+        Axis 2 is along the width, axis 3 across the layers; angles count from the rod towards
+        axis 2. With the compliance :math:`s` of a plate, the inverse of A, B, D, and no forces at
+        the edges, :math:`N_{22} = M_{22} = 0`,
+
+        .. math::
+            C^{-1} = \tfrac1b\, P^T s\, P, \qquad
+            (N_{11}, N_{12}, M_{12}, M_{11}) = (N, Q_2, -\tfrac12 T, M_2)/b .
+
+        The compliance of :math:`Q_2` is 6/5 of it; that of a torque is larger by what the edges of
+        an orthotropic rectangle add; that of :math:`Q_3` is the energy of shear stresses in
+        equilibrium with the moment, as it has to be for soft cores. About axis 3 a strip bends
+        with neither curvature nor twist of its layers. One isotropic layer has the stiffness of
+        a `rectangle`, with shear factors of 5/6.
+
+        Parameters
+        ----------
+        layers : of laws of a solid from E_gl, C, F, H, J, I1, I2; their stiffness at small strain
+            is taken. Without offset.
+        width : b [m], large beside the thickness: sections keep their shape and warp freely.
+        parameters : numbers for the parameters of the layers, ``rho`` among them.
+
+        Returns
+        -------
+        C : for ``energies.rod(C=C)``.
+        mass : parameters of the body, ``A``, and with densities ``rho``, ``I2``, ``I3``.
+
+        Raises
+        ------
+        ParameterError : a parameter is missing or out of bounds; the mass is not about the middle.
+
+        References
+        ----------
+        R. M. Jones, Mechanics of Composite Materials, 2nd ed. (1999), chapter 4; P. Minguet,
+        J. Dugundji, AIAA Journal 28 (1990) 1573-1579 (strips as rods).
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> ply = sa.energies.orthotropic()
+        >>> layup = sa.Layers([(ply, 0.5e-3, a) for a in (45, 45, 0, 0)], degrees=True)
+        >>> strip = sa.Section.laminate(layup, width=0.03, E1=142e9, E2=9.8e9, E3=9.8e9,
+        ...     nu12=0.3, nu13=0.3, nu23=0.4, G12=6e9, G13=6e9, G23=3.5e9, rho=1600.0)
+        >>> line = sa.Mesh.box((0.5,), (8,), cell="line3")["body"]
+        >>> law = sa.energies.rod(C=strip.C)
+        >>> blade = sa.Body(line, sa.elements.ancf_rod, law, **strip.mass)
+        """
+        from .laminate import laminate
+
+        return laminate(layers, width, parameters)
 
     @classmethod
     def varying(
