@@ -1,21 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Energies of solids with axes of their own, and of solids that swell."""
+"""Energies of solids with axes of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from sympy import Expr, Matrix
 
-from sympy import Expr, Matrix, eye
-
-from ..kinematics.memory import require_plain
-from ..kinematics.naming import law_of, signature
-from ..values.domain import by_call, catalogue, domains, domains_of, positive, stressed_at_rest
-from ..values.functions import REQUIRED, taking
-from ..values.reader import require_quantities
-
-if TYPE_CHECKING:
-    from .solids import Energy
+from ..values.domain import catalogue, domains, positive
 
 _STIFF = dict.fromkeys(("E1", "E2", "E3", "G12", "G13", "G23"), positive())
 
@@ -86,69 +76,3 @@ def orthotropic(
     direct += C[0, 1] * e[0] * e[1] + C[0, 2] * e[0] * e[2] + C[1, 2] * e[1] * e[2]
     shear = G12 * E_gl[0, 1] ** 2 + G13 * E_gl[0, 2] ** 2 + G23 * E_gl[1, 2] ** 2
     return direct + 2 * shear
-
-
-#: What a stretch g by which a solid has grown makes of a quantity of it.
-_GROWN: dict[str, Callable[..., object]] = {
-    "J": lambda q, g: q / g**3,
-    "I1": lambda q, g: q / g**2,
-    "I2": lambda q, g: q / g**4,
-    "C": lambda q, g: q / g**2,
-    "F": lambda q, g: q / g,
-    "H": lambda q, g: (q + eye(3)) / g - eye(3),
-    "E_gl": lambda q, g: (q - eye(3) * (g**2 - 1) / 2) / g**2,
-    **dict.fromkeys(("lambda1", "lambda2", "lambda3"), lambda q, g: q / g),
-}
-
-
-@by_call
-def swollen(law: Energy) -> Energy:
-    r"""Return the energy of a solid that grows alike to all sides, by heat, moisture or a solvent.
-
-    .. math:: W = g^3\, W_0(F/g).
-
-    Parameters
-    ----------
-    law : the energy W_0 of a solid, from the quantities J, I1, I2, C, F, H, E_gl and principal
-        stretches.
-
-    Returns
-    -------
-    Function of the same quantities and parameters, and of `swelling`, the stretch g of the free
-    body [-]: 1 + alpha Delta T; a number, a `Parameter` or a function of time. Named parts stay.
-
-    Raises
-    ------
-    KinematicsError : the law asks for something else, or has memory or unknowns of its own.
-
-    Examples
-    --------
-    A bimetal, 1 K of difference in expansion of 1e-5 each second:
-
-    >>> import symancf as sa
-    >>> metal = sa.energies.saint_venant_kirchhoff()
-    >>> warm = sa.energies.swollen(metal)
-    >>> bimetal = sa.Layers([(metal, 1e-3), (warm, 1e-3, 0, {"swelling": lambda t: 1 + 1e-5 * t})])
-
-    References
-    ----------
-    E. K. Rodriguez, A. Hoger, A. D. McCulloch, Journal of Biomechanics 27 (1994) 455-467.
-    """
-    law = law_of(law)
-    arguments = signature(law)
-    what = f"{arguments.name}() in swollen()"
-    require_quantities(what, arguments, _GROWN, "it")
-    require_plain(what, law, "a law of the present state alone can swell", memory=False)
-
-    def grown(*quantities: Expr, swelling: Expr, **parameters: Expr) -> Expr:
-        pairs = zip(arguments.quantities, quantities, strict=True)
-        W = law(*(_GROWN[name](q, swelling) for name, q in pairs), **parameters)
-        if isinstance(W, Mapping):
-            return {part: swelling**3 * w for part, w in W.items()}
-        return swelling**3 * W
-
-    grown.__name__ = f"swollen_{arguments.name}"
-    energy = stressed_at_rest(domains(**{**domains_of(law), "swelling": positive()})(grown))
-    keywords = {p: arguments.defaults.get(p, REQUIRED) for p in arguments.parameters}
-    taking(energy, arguments.quantities, {**keywords, "swelling": REQUIRED})
-    return energy
