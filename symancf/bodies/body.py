@@ -545,11 +545,11 @@ class CellBodyBinding:
         role: Role,
         uniform: Mapping[str, Value],
         patch: Patch | None = None,
-        values: Mapping[str, Array] | None = None,
+        values: Mapping[str, Array | Field] | None = None,
     ) -> Form:
         """Make the form of a list of (law, rule) on this body's cells, or on others (collective).
 
-        `values` : parameters (n,) of the cells that are not those of the body.
+        `values` : parameters (n,) of the cells that are not those of the body, or fields.
         """
         body, own = self.body, values or {}
         patch = patch or self.interpolation.patch()
@@ -561,9 +561,12 @@ class CellBodyBinding:
         names, points = [kernel.cell[k] for k in missing], [kernel.points[k] for k in missing]
         cell = np.zeros((len(patch.cells), len(kernel.cell)))
         cell[:, missing] = self.cell_parameters(configuration, names, points, patch.cells)
-        for k, parameter in enumerate(kernel.cell):
-            if parameter in own:
-                cell[:, k] = own[parameter]
+        with together(configuration.comm):
+            for k, parameter in enumerate(kernel.cell):
+                if parameter in own:
+                    of = f"{parameter} of {name}"
+                    place = partial(self._places, kernel.points[k], patch.cells)
+                    cell[:, k] = _of_cells(of, own[parameter], len(patch.cells), place)
         vertices, start = patch.vertices
         parameter_names = {*kernel.uniform, *kernel.cell}
         material = {k: value for k, value in body._uniform_values().items() if k in parameter_names}
@@ -579,6 +582,10 @@ class CellBodyBinding:
             entities=patch.gathered,
             ids=patch.ids,
         )
+
+    def _places(self, point: Sequence[float], cells: Ints32, per: str) -> Array:
+        """Return the places (n, 3) of a field: at a point of cells, or in their middle."""
+        return self.interpolation.at(point if per == "point" else (), cells)
 
     def patch(self, chosen: Mask) -> Patch:
         """Return the chosen ones of this rank's cells as kernels take them."""
@@ -659,6 +666,13 @@ def _sizes(element: Element) -> dict[str, Domain]:
     own = element.kinematics()
     sizes = dict.fromkeys((*own.section, *own.density_parameters), positive())
     return sizes | {"rho": not_negative()} if "rho" in sizes else sizes
+
+
+def _of_cells(what: str, given: Array | Field, count: int, places: Callable[[str], Array]) -> Array:
+    """Return the values of a parameter in cells, those of a field at its places."""
+    if isinstance(given, Field):
+        return call_array(what, given.function, (count,), places(given.per))
+    return given
 
 
 def _kinds(parameters: Mapping[str, Any]) -> dict[str, Kind]:

@@ -220,10 +220,10 @@ def rest_strain(law: Energy, by: str | tuple[str, ...] | Free) -> Energy:
     heat are subtracted); A. Goriely, The Mathematics and Mechanics of Biological Growth (2017),
     chapter 5 (rods).
     """
-    names = (by,) if isinstance(by, str) else by
-    if isinstance(names, tuple | list):
-        by = _of_names(tuple(names))
-    law, asked, free = _opened(law, "rest_strain", by)
+    function: Any = by
+    if isinstance(by, str | tuple | list):
+        function = _of_names((by,) if isinstance(by, str) else tuple(by))
+    law, asked, free = _opened(law, "rest_strain", function)
     for name in _strains(free, _tried(free), asked):
         if name not in asked.quantities or name not in _STRAINS:
             possible = tuple(q for q in asked.quantities if q in _STRAINS)

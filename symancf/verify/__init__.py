@@ -47,6 +47,7 @@ _MODULES = (
     "relaxation",
     "softening",
     "plasticity",
+    "fields",
     "enhanced",
     "limit_points",
     "bifurcations",
