@@ -307,7 +307,7 @@ def _sides(free: _Asked, given: Any) -> Any:
 def _scalar(free: _Asked, given: Any) -> Expr:
     must = "give a stretch, three or a 3x3 matrix" if free.maker == "swollen" else "give a number"
     value = as_expression(_what(free), free.name, given, must)
-    if not isinstance(value, Expr):
+    if not isinstance(value, Expr) or isinstance(value, MatrixBase):
         raise KinematicsError(
             f"{_what(free)} is {label(given)}: {must}", asked=free.name, given=given
         )
