@@ -668,11 +668,11 @@ def _sizes(element: Element) -> dict[str, Domain]:
     return sizes | {"rho": not_negative()} if "rho" in sizes else sizes
 
 
-def _of_cells(what: str, given: Array | Field, count: int, places: Callable[[str], Array]) -> Array:
+def _of_cells(what: str, value: Array | Field, count: int, places: Callable[[str], Array]) -> Array:
     """Return the values of a parameter in cells, those of a field at its places."""
-    if isinstance(given, Field):
-        return call_array(what, given.function, (count,), places(given.per))
-    return given
+    if isinstance(value, Field):
+        return call_array(what, value.function, (count,), places(value.per))
+    return value
 
 
 def _kinds(parameters: Mapping[str, Any]) -> dict[str, Kind]:

@@ -267,15 +267,15 @@ def dielectric(
     return BodyPotential(_dielectric, given, name=name, **values)
 
 
-def _vector(what: str, symbol: str, given: Any) -> dict[str, Value]:
+def _vector(what: str, symbol: str, vector: Any) -> dict[str, Value]:
     """Return three components by name; some may be fields."""
-    parts: Any = given
+    parts: Any = vector
     fields: dict[int, Field] = {}
-    if not callable(given) and not isinstance(given, str):
+    if not callable(vector) and not isinstance(vector, str):
         try:
-            parts = list(given)
+            parts = list(vector)
         except TypeError:
-            parts = given
+            parts = vector
         else:
             fields = {a: part for a, part in enumerate(parts) if isinstance(part, Field)}
             parts = [0.0 if a in fields else part for a, part in enumerate(parts)]

@@ -292,16 +292,16 @@ def _tried(free: _Asked) -> Any:
     return call_symbolic(_what(free), free.function, _places(free, places), own)
 
 
-def _sides(free: _Asked, given: Any) -> Any:
+def _sides(free: _Asked, result: Any) -> Any:
     """Return the stretch to all sides, or a 3x3 matrix."""
-    if isinstance(given, tuple | list) and len(given) == 3:
-        given = diag(*(_scalar(free, g) for g in given))
-    if isinstance(given, MatrixBase):
-        if given.shape == (3, 3):
-            return Matrix(given)
-        if given.shape in ((3, 1), (1, 3)):
-            return _sides(free, list(given))
-    return _scalar(free, given)
+    if isinstance(result, tuple | list) and len(result) == 3:
+        result = diag(*(_scalar(free, g) for g in result))
+    if isinstance(result, MatrixBase):
+        if result.shape == (3, 3):
+            return Matrix(result)
+        if result.shape in ((3, 1), (1, 3)):
+            return _sides(free, list(result))
+    return _scalar(free, result)
 
 
 def _scalar(free: _Asked, given: Any) -> Expr:
@@ -314,16 +314,16 @@ def _scalar(free: _Asked, given: Any) -> Expr:
     return value
 
 
-def _strains(free: _Asked, given: Any, asked: Signature) -> dict[str, Expr]:
+def _strains(free: _Asked, result: Any, offered: Signature) -> dict[str, Expr]:
     """Return free strains by name."""
-    if not isinstance(given, Mapping) or not given:
+    if not isinstance(result, Mapping) or not result:
         raise KinematicsError(
-            f"{_what(free)} returned {label(given)}: it must return {{strain: expression}}",
+            f"{_what(free)} returned {label(result)}: it must return {{strain: expression}}",
             asked=free.name,
-            given=given,
-            possible=tuple(q for q in asked.quantities if q in _STRAINS),
+            given=result,
+            possible=tuple(q for q in offered.quantities if q in _STRAINS),
         )
-    return {str(name): _scalar(free, e) for name, e in given.items()}
+    return {str(name): _scalar(free, e) for name, e in result.items()}
 
 
 def _of_names(names: tuple[Any, ...]) -> Free:
@@ -340,13 +340,13 @@ def _returned(
     function: Energy,
     law: Energy,
     quantities: Mapping[str, Any],
-    asked: Signature,
+    reading: Signature,
     free: _Asked,
     own: Mapping[str, Any],
 ) -> Energy:
     """Return a law that says what it takes and which values its parameters may have."""
     energy = stressed_at_rest(domains(**{**domains_of(law), **own})(function))
-    defaults = {**asked.defaults, **free.defaults}
-    parameters = (*asked.parameters, *free.parameters)
+    defaults = {**reading.defaults, **free.defaults}
+    parameters = (*reading.parameters, *free.parameters)
     taking(energy, quantities, {p: defaults.get(p, REQUIRED) for p in parameters})
     return energy

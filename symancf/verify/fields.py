@@ -78,8 +78,8 @@ def free_rods() -> Iterator[Number]:
     def warm(*, mean: Any, across: Any) -> dict[str, Any]:
         return {"epsilon": alpha * mean, "kappa2": alpha * across / height}
 
-    def end(law: Any, steps: int = 1, **given: Any) -> Array:
-        body = sa.Body(line, elements.ancf_rod, law, **section, **given)
+    def end(law: Any, steps: int = 1, **values: Any) -> Array:
+        body = sa.Body(line, elements.ancf_rod, law, **section, **values)
         system = sa.System(body, terms=[sa.fix(body["x0"])])
         sa.StaticProblem(system, options=TIGHT).solve(step=1.0 / steps)
         return np.asarray(system.position(body["x1"])[0])
