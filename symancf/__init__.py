@@ -90,6 +90,9 @@ _PUBLIC = {
     "Box": "contact.shapes",
     "Distance": "contact.distance",
     "Constraint": "terms.constraint",
+    "BodyPotential": "catalogue.body_potentials",
+    "magnetic": "catalogue.body_potentials",
+    "dielectric": "catalogue.body_potentials",
     "KelvinVoigt": "catalogue.viscosity",
     "Viscosity": "catalogue.viscosity",
     "Potential": "terms.work",
@@ -127,6 +130,7 @@ __all__ = [
     "PID",
     "Baumgarte",
     "Body",
+    "BodyPotential",
     "Box",
     "Capsule",
     "Cavity",
@@ -181,6 +185,7 @@ __all__ = [
     "capabilities",
     "check",
     "checkpoint",
+    "dielectric",
     "displacement_control",
     "drum",
     "elements",
@@ -195,6 +200,7 @@ __all__ = [
     "joints",
     "length",
     "local",
+    "magnetic",
     "maximum",
     "memory",
     "moment",
@@ -220,6 +226,7 @@ if TYPE_CHECKING:
     from .bodies.plane import Factor, PlanarBody, displacement_control
     from .bodies.point import PointMass
     from .catalogue import joints
+    from .catalogue.body_potentials import BodyPotential, dielectric, magnetic
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller
     from .catalogue.embed import embed

@@ -581,11 +581,11 @@ class CellBodyBinding:
         role: Role,
         uniform: Mapping[str, Value],
         patch: Patch | None = None,
-        values: Mapping[str, Array] | None = None,
+        values: Mapping[str, Array | Field] | None = None,
     ) -> Form:
         """Make the form of a list of (law, rule) on this body's cells, or on others (collective).
 
-        `values` : parameters (n,) of the cells that are not those of the body.
+        `values` : parameters (n,) of the cells that are not those of the body, or fields.
         """
         body, own = self.body, values or {}
         patch = patch or self.interpolation.patch()
@@ -599,9 +599,11 @@ class CellBodyBinding:
         cell[:, missing] = self.cell_parameters(
             configuration, names, points, patch.cells, patch.ids
         )
-        for k, parameter in enumerate(kernel.cell):
-            if parameter in own:
-                cell[:, k] = own[parameter]
+        with together(configuration.comm):
+            for k, parameter in enumerate(kernel.cell):
+                if parameter in own:
+                    of = f"{parameter} of {name}"
+                    cell[:, k] = self._column(of, own[parameter], kernel.points[k], patch)
         vertices, start = patch.vertices
         parameter_names = {*kernel.uniform, *kernel.cell}
         material = {k: value for k, value in body._uniform_values().items() if k in parameter_names}
@@ -618,6 +620,17 @@ class CellBodyBinding:
             cell_at=self._following(names, missing, cell, patch.ids),
             ids=patch.ids,
         )
+
+    def _column(
+        self, what: str, value: Array | Field, point: Sequence[float], patch: Patch
+    ) -> Array:
+        """Return the values of a parameter in cells, those of a field at a point or in cells."""
+        if not isinstance(value, Field):
+            return value
+        if value.of_cells:
+            return self._of_cells(what, value, patch.ids)
+        places = self.interpolation.at(point if value.per == "point" else (), patch.cells)
+        return call_array(what, value.function, (len(patch.cells),), places)
 
     def patch(self, chosen: Mask) -> Patch:
         """Return the chosen ones of this rank's cells as kernels take them."""

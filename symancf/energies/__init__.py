@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from ..errors import unknown_names
 from ..values.domain import between, domains, not_negative, positive, stressed_at_rest
-from .fibres import orthotropic, swollen
+from .fibres import orthotropic
+from .free_strains import rest_strain, swollen
 from .mullins import ogden_roxburgh
 from .plastic import j2_plasticity
 from .solids import (
@@ -49,6 +50,7 @@ __all__ = [
     "orthotropic",
     "positive",
     "prony",
+    "rest_strain",
     "rod",
     "saint_venant_kirchhoff",
     "split_beam",

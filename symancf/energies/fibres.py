@@ -1,22 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Energies of solids with axes of their own, and of solids that swell."""
+"""Energies of solids with axes of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from sympy import Expr, Matrix
 
-from sympy import Expr, Matrix, eye
-
-from ..kinematics.memory import require_plain
-from ..kinematics.moduli import constants_of, isotropic
-from ..kinematics.naming import law_of, signature
-from ..values.domain import by_call, catalogue, domains, domains_of, positive, stressed_at_rest
-from ..values.functions import REQUIRED, taking
-from ..values.reader import require_quantities
-
-if TYPE_CHECKING:
-    from .solids import Energy
+from ..values.domain import catalogue, domains, positive
 
 _STIFF = dict.fromkeys(("E1", "E2", "E3", "G12", "G13", "G23"), positive())
 
@@ -87,6 +76,7 @@ def orthotropic(
     direct += C[0, 1] * e[0] * e[1] + C[0, 2] * e[0] * e[2] + C[1, 2] * e[1] * e[2]
     shear = G12 * E_gl[0, 1] ** 2 + G13 * E_gl[0, 2] ** 2 + G23 * E_gl[1, 2] ** 2
     return direct + 2 * shear
+<<<<<<< HEAD
 
 
 #: What a stretch g by which a solid has grown makes of a quantity of it.
@@ -154,3 +144,5 @@ def swollen(law: Energy) -> Energy:
     keywords = {p: arguments.defaults.get(p, REQUIRED) for p in arguments.parameters}
     taking(energy, arguments.quantities, {**keywords, "swelling": REQUIRED})
     return energy
+=======
+>>>>>>> fields

@@ -100,6 +100,9 @@ TERMS = (
     CapabilityRow("term", "Potential"),
     CapabilityRow("term", "Potential, kinked"),
     CapabilityRow("term", "Potential, memory"),
+    CapabilityRow("term", "BodyPotential"),
+    CapabilityRow("term", "magnetic"),
+    CapabilityRow("term", "dielectric"),
     CapabilityRow("term", "VirtualWork"),
     CapabilityRow("term", "VirtualWork, states"),
     CapabilityRow("term", "Controller"),
@@ -209,8 +212,9 @@ def _contact(element: Element) -> str:
 def quantities(law: Callable[..., object]) -> list[str]:
     """Return what a law of the catalogue asks of an element, or one that is made of another."""
     names = [*arguments_of(law).positional]
-    if names == ["law"]:
-        return quantities(energies.neo_hooke)
+    if names[:1] == ["law"]:
+        structure = law is energies.rest_strain
+        return quantities(energies.cable if structure else energies.neo_hooke)
     return names or quantities(law())  # type: ignore[arg-type]
 
 

@@ -48,6 +48,7 @@ _MODULES = (
     "relaxation",
     "softening",
     "plasticity",
+    "fields",
     "enhanced",
     "limit_points",
     "bifurcations",

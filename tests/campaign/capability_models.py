@@ -189,6 +189,9 @@ LAWS: dict[str, Callable[[], sa.Body]] = {
     "prony": lambda: block(
         energies.prony(energies.neo_hooke(), g=(0.3,), tau=(0.5,)), mu=4.0, lam=6.0, rho=1.0
     ),
+    "rest_strain": lambda: cable(
+        energies.rest_strain(energies.cable(), "epsilon"), rest_epsilon=0.1, **CABLE
+    ),
     "rod": rod,
     "saint_venant_kirchhoff": block,
     "split_beam": beam,
@@ -249,6 +252,11 @@ def on_solid(*make: Callable[[Any, Any], Any]) -> Model:
 def hinge(at: Any, to: Any) -> Any:
     """Return a hinge."""
     return joints.revolute(at, to, axis=UP)
+
+
+def dragged(u: Any, *, f: Any) -> Any:
+    """Return the energy of a force along z on each volume."""
+    return -f * u[2]
 
 
 def push(v_a: Any, *, f: Any) -> Any:
@@ -542,6 +550,9 @@ TERMS: dict[str, Callable[[], Model]] = {
     "Potential": lambda: loaded(lambda b: sa.Potential(spring, far(b), k=1.0)),
     "Potential, kinked": lambda: loaded(lambda b: sa.Potential(stop, far(b), k=1.0)),
     "Potential, memory": lambda: loaded(lambda b: sa.Potential(relaxing, far(b), k=1.0, tau=0.1)),
+    "BodyPotential": lambda: loaded(lambda b: sa.BodyPotential(dragged, b, f=0.1)),
+    "magnetic": lambda: loaded(lambda b: sa.magnetic(b, (1.0, 0.0, 0.0), (0.0, 0.0, 0.2))),
+    "dielectric": lambda: loaded(lambda b: sa.dielectric(b, 0.1, (0.0, 0.0, 1.0))),
     "VirtualWork": lambda: loaded(lambda b: sa.VirtualWork(push, far(b), f=lambda t: 0.1 + t)),
     "VirtualWork, states": lambda: loaded(lambda b: sa.VirtualWork(lag, far(b), states="s")),
     "Controller": lambda: loaded(lambda b: sa.Controller(z, speed, gain, far(b), k=0.1)),

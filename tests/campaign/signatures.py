@@ -723,6 +723,26 @@ def examples() -> dict[str, Example]:
             },
             None,
         ),
+        "BodyPotential": (
+            lambda function, body, **o: sa.BodyPotential(function, body, **o),
+            {"function": lambda u, *, f: -f * u[2], "body": block, "name": "b", "f": 0.1},
+            _in(),
+        ),
+        "magnetic": (
+            sa.magnetic,
+            {
+                "body": block,
+                "magnetisation": (1.0, 0.0, 0.0),
+                "field": (0.0, 0.0, 0.1),
+                "name": "m",
+            },
+            _in(),
+        ),
+        "dielectric": (
+            sa.dielectric,
+            {"body": block, "permittivity": 0.1, "field": (0.0, 0.0, 0.1), "name": "d"},
+            _in(),
+        ),
         "KelvinVoigt": (
             sa.KelvinVoigt,
             {"body": block, "eta": 1.0, "eta_volumetric": 0.0, "name": "v", "quadrature": "full"},
@@ -948,7 +968,16 @@ def examples() -> dict[str, Example]:
             {"law": sa.energies.yeoh(), "r": 1.5, "m": 0.05, "beta": 0.1},
             None,
         ),
-        "energies.swollen": (sa.energies.swollen, {"law": sa.energies.neo_hooke()}, None),
+        "energies.swollen": (
+            sa.energies.swollen,
+            {"law": sa.energies.neo_hooke(), "by": lambda t, *, a: 1 + a * t},
+            None,
+        ),
+        "energies.rest_strain": (
+            sa.energies.rest_strain,
+            {"law": sa.energies.rod(), "by": "kappa2"},
+            None,
+        ),
         "energies.between": (sa.energies.between, {"low": 0.0, "high": 1.0, "why": ""}, None),
         "energies.positive": (sa.energies.positive, {"why": ""}, None),
         "energies.domains": (

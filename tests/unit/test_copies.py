@@ -173,6 +173,7 @@ OTHERS: dict[str, Any] = {
     "kirchhoff": sa.energies.kirchhoff(curvature="n0"),
     "ogden": sa.energies.ogden(terms=2),
     "swollen": sa.energies.swollen(sa.energies.ogden(terms=1)),
+    "rest_strain": sa.energies.rest_strain(sa.energies.rod(), ("kappa1", "epsilon")),
     "rod": sa.energies.rod(),
 }
 
@@ -272,6 +273,7 @@ def handles() -> dict[str, Any]:
         "joint": sa.joints.spherical(tip, head.at((0.0, 0.0, 0.0))),
         "length": sa.length(model.body["body"]),
         "Potential": sa.Potential(law, tip, k=1.0),
+        "magnetic": sa.magnetic(cube, (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
         "KelvinVoigt": sa.KelvinVoigt(cube, eta=1.0),
         "PID": sa.PID(lambda r_a: r_a[2], lambda v_a: v_a[2], tip, kp=1.0, target=0.0),
         "Flexure": sa.Flexure.straight(
