@@ -47,6 +47,7 @@ _MODULES = (
     "relaxation",
     "softening",
     "plasticity",
+    "experiments",
     "enhanced",
     "limit_points",
     "bifurcations",
