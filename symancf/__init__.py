@@ -46,6 +46,8 @@ _PUBLIC = {
     "StaticProblem": "solve.statics.problem",
     "DynamicProblem": "solve.dynamics",
     "EigenProblem": "solve.modes",
+    "fit": "solve.fit",
+    "MaterialTest": "solve.fit",
     "Rayleigh": "solve.dynamics",
     "Baumgarte": "solve.dynamics",
     "Fuzzy": "solve.dynamics",

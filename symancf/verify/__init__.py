@@ -49,6 +49,7 @@ _MODULES = (
     "softening",
     "plasticity",
     "fields",
+    "experiments",
     "enhanced",
     "limit_points",
     "bifurcations",

@@ -1,0 +1,465 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constants of a law from tests of the material: `sa.fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import least_squares, lsq_linear
+
+from ...errors import ConvergenceError, ParameterError
+from ...kinematics.naming import law_of
+from ...values.domain import Domain, NotZero, domains_of
+from .material_test import MaterialTest
+from .response import Response
+from .result import Fit, identified, unstable
+
+if TYPE_CHECKING:
+    from ...arrays import Array
+
+SAMPLES = 120  # of constants that are no moduli, looked at before least squares
+REFINED = 4  # of these, the best ones, from which least squares begin
+HISTORY_SAMPLES = 8  # the same where the law has memory
+EVALUATIONS = 60  # of the stresses in least squares from one start
+BULK = 100.0  # bulk modulus over that of the tests where none tells it, to begin with
+_LARGE = 1e6  # residual of constants for which the law has no equilibrium
+
+
+def fit(
+    law: Any,
+    tests: MaterialTest | Sequence[MaterialTest],
+    *,
+    fixed: Mapping[str, float] | None = None,
+    start: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    incompressible: bool | None = None,
+    positive_terms: bool = False,
+    seed: int = 0,
+) -> Fit:
+    r"""Find the constants of a law that agree best with tests of the material.
+
+    Least squares of the nominal stresses P of all tests t with N_t rows,
+
+    .. math::
+        \sum_t \frac{w_t}{N_t} \sum_i \Big(\frac{P(\lambda_i; \theta) - P_i}{s_t}\Big)^2
+        \to \min, \qquad s_t = \max_i |P_i|,
+
+    by trust regions with exact derivatives by the constants; rows with ``error=`` count by
+    :math:`(P - P_i)/\mathrm{error}_i` instead. Constants in which the stress is linear (moduli) are
+    found by linear least squares for many samples of the others; the best begin. Of a law with
+    memory the whole history of each test is followed.
+
+    Parameters
+    ----------
+    law : energy of a solid, of the catalogue or your own, also one with memory (`prony`,
+        `ogden_roxburgh`, ...). Of one with preferred directions the axes of the tests are those of
+        the body.
+    tests : made by `MaterialTest`.
+    fixed : name -> value of constants that are known.
+    start : name -> value where to begin; of constants not named many samples are tried.
+    bounds : name -> (least, largest); beside the domains that the law declares.
+    incompressible : whether the material keeps its volume in the tests. By default where the law
+        has a volumetric part and nothing is known of it: no volumetric test, its constants not
+        `fixed`.
+    positive_terms : let each term that is linear in a constant store energy (of Ogden's law
+        :math:`\mu_i \alpha_i > 0`), which suffices for stability.
+    seed : of the samples.
+
+    Returns
+    -------
+    Fit : its ``values`` go into `Body`; it prints as a table with errors and what to know.
+
+    Raises
+    ------
+    ParameterError : fewer rows than constants; stretches that go forth and back for a law without
+        memory; no time where the stress depends on it; unknown names.
+    ConvergenceError : no sample of constants has an equilibrium in all tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import symancf as sa
+    >>> stretch = np.linspace(1.0, 2.0, 6)
+    >>> pulled = sa.MaterialTest.uniaxial(stretch, 0.4e6 * (stretch - stretch**-2))
+    >>> found = sa.fit(sa.energies.yeoh(), pulled, fixed=dict(C20=0.0, C30=0.0, k=1e9))
+    >>> round(found.values["C10"])
+    200000
+    """
+    tests = [tests] if isinstance(tests, MaterialTest) else [*tests]
+    fixed, start, bounds = dict(fixed or {}), dict(start or {}), dict(bounds or {})
+    for test in tests:
+        if not isinstance(test, MaterialTest):
+            raise ParameterError(
+                f"fit: a test is {test!r}: make tests by MaterialTest.uniaxial(...), planar, "
+                "equibiaxial, biaxial or volumetric",
+                asked="tests",
+                given=test,
+            )
+    if not tests:
+        raise ParameterError("fit: no test is given", asked="tests", given=tests)
+    problem = _Problem.of(law, tests, fixed, bounds, incompressible, positive_terms)
+    found = problem.best(start, seed)
+    return problem.result(found)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """A fit to be made.
+
+    Attributes
+    ----------
+    names : of the constants to be found.
+    known : the others.
+    limits : name -> domain.
+    scale : (rows,) by which differences of stress are divided.
+    data : (rows,) all stresses.
+    """
+
+    law: Any
+    response: Response
+    tests: Sequence[MaterialTest]
+    names: tuple[str, ...]
+    known: Mapping[str, float]
+    limits: Mapping[str, Domain]
+    bounds: Mapping[str, tuple[float, float]]
+    positive_terms: bool
+    scale: Array
+    data: Array
+
+    @classmethod
+    def of(
+        cls,
+        law: Any,
+        tests: Sequence[MaterialTest],
+        fixed: dict[str, float],
+        bounds: Mapping[str, tuple[float, float]],
+        incompressible: bool | None,
+        positive_terms: bool,
+    ) -> _Problem:
+        """Check what is given."""
+        volumetric = any(t.kind == "volumetric" for t in tests)
+        response = Response(law, incompressible=incompressible is not False)
+        if incompressible is None and (volumetric or not _free_volume(response, fixed)):
+            response = Response(law, incompressible=False)
+        possible = response.parameters
+        for what, given in (("fixed", fixed), ("bounds", bounds)):
+            for name in given:
+                if name not in possible:
+                    raise ParameterError(
+                        f"fit: {what} names {name!r}, which {response.name} does not have; it has "
+                        f"{', '.join(possible)}",
+                        asked=name,
+                        possible=possible,
+                    )
+        names = tuple(p for p in possible if p not in fixed and p not in response.ineffective)
+        rows = sum(t.stress.size for t in tests)
+        if rows < len(names):
+            raise ParameterError(
+                f"fit: {rows} measured stresses for {len(names)} constants "
+                f"({', '.join(names)}): measure more, or give some of them by fixed=",
+                asked="tests",
+                given=rows,
+            )
+        for test in tests:
+            _require_monotonic(response, test)
+        scale = np.concatenate([_scale(t) for t in tests])
+        data = np.concatenate([t.stress.ravel() for t in tests])
+        limits = domains_of(law_of(law))
+        return cls(law, response, tests, names, fixed, limits, bounds, positive_terms, scale, data)
+
+    def values(self, theta: Array) -> dict[str, float]:
+        """Return all constants on which stresses depend."""
+        return {**self.known, **dict(zip(self.names, map(float, theta), strict=True))}
+
+    def stress(self, theta: Array, by: Sequence[str]) -> tuple[Array, Array]:
+        """Return (rows,) stresses of all tests, and (rows, len(by)) derivatives."""
+        every = self.response.stress(self.tests, self.values(theta), by)
+        stress = np.concatenate([p.ravel() for p, _ in every])
+        slope = np.concatenate([d.reshape(p.size, len(by)) for p, d in every])
+        return stress, slope
+
+    def interval(self, name: str, value: float) -> tuple[float, float]:
+        """Return the bounds of a constant that begins at a value."""
+        domain = self.limits.get(name, Domain())
+        low, high = domain.low, domain.high
+        if isinstance(domain, NotZero):
+            low, high = (0.0, np.inf) if value > 0.0 else (-np.inf, 0.0)
+        least, largest = self.bounds.get(name, (-np.inf, np.inf))
+        return max(low, least), min(high, largest)
+
+    def best(self, start: Mapping[str, float], seed: int) -> Array:
+        """Return the constants of the smallest sum of squares over several starts."""
+        if not self.response.incompressible:
+            return self._refined(self._compressible(start, seed), ())[0]
+        moduli = [n for n in self.names if n in self.response.linear and n not in start]
+        every = self._candidates(moduli, start, seed)
+        begins = 2 if self.response.has_memory else REFINED
+        candidates = sorted(every, key=lambda c: c[0])[:begins]
+        best, least = None, np.inf
+        for cost, theta in candidates:
+            if not np.isfinite(cost):
+                continue
+            found, left = self._refined(theta, moduli)
+            if left < least:
+                best, least = found, left
+        if best is None:
+            raise ConvergenceError(
+                f"fit: {self.response.name} has no equilibrium in the tests for any sample of its "
+                "constants: give start= where it has"
+            )
+        return np.asarray(best)
+
+    def _compressible(self, start: Mapping[str, float], seed: int) -> Array:
+        """Return where to begin: constants of an incompressible material, then those of volume."""
+        shear = [t for t in self.tests if t.kind != "volumetric"]
+        values = {n: float(x) for n, x in start.items() if n in self.names}
+        kept = Response(self.law, incompressible=True)
+        free = [n for n in self.names if n not in kept.ineffective and n not in values]
+        if shear and free and sum(t.stress.size for t in shear) >= len(free):
+            fixed = {n: x for n, x in {**self.known, **values}.items() if n in kept.parameters}
+            first = _Problem.of(self.law, shear, fixed, self.bounds, True, self.positive_terms)
+            values |= first.values(first.best(start, seed))
+        modulus = BULK * self._modulus()
+        for test in self.tests:
+            if test.kind == "volumetric":
+                modulus = float(abs(test.stress).max() / abs(test.along - 1.0).max())
+        generator = np.random.default_rng(seed)
+        for n in self.names:
+            if n not in values:
+                linear = n in self.response.linear
+                values[n] = modulus if linear else self._sample(n, start, generator, first=True)
+        return np.array([values[n] for n in self.names])
+
+    def _candidates(
+        self, moduli: Sequence[str], start: Mapping[str, float], seed: int
+    ) -> list[tuple[float, Array]]:
+        """Return samples of constants with their sums of squares."""
+        generator = np.random.default_rng(seed)
+        others = [n for n in self.names if n not in moduli]
+        number = HISTORY_SAMPLES if self.response.has_memory else SAMPLES
+        if all(n in start for n in others):
+            number = 1
+        result = []
+        for k in range(number):
+            sample = {n: self._sample(n, start, generator, first=k == 0) for n in others}
+            theta = np.array([sample.get(n, self._modulus()) for n in self.names])
+            result.append(self._with_moduli(theta, moduli))
+        return result
+
+    def _sample(
+        self, name: str, start: Mapping[str, float], generator: Any, *, first: bool
+    ) -> float:
+        """Return a sample of a constant that is no modulus."""
+        if name in start:
+            return float(start[name])
+        default = self.response.defaults.get(name)
+        low, high = self.interval(name, float(generator.choice([-1.0, 1.0])))
+        positive = not isinstance(self.limits.get(name), NotZero)
+        size = float(10.0 ** generator.uniform(-1.0, 3.0 if positive else 1.0))
+        if default is not None:
+            near = float(default) * (1.0 if first else size**0.5)
+            return float(np.clip(near, *_inside(low, high))) if near else _between(low, high, size)
+        return _between(low, high, size)
+
+    def _with_moduli(self, theta: Array, moduli: Sequence[str]) -> tuple[float, Array]:
+        """Return constants with the moduli that fit best to the others, and the sum of squares."""
+        columns = [self.names.index(n) for n in moduli]
+        theta = theta.copy()
+        if columns and not theta[columns].all():
+            theta[columns] = self._modulus()
+        stress, slope = self.stress(theta, moduli)
+        if not np.isfinite(stress).all():
+            return np.inf, theta
+        if columns:
+            theta[columns], stress = self._linear(theta, columns, slope)
+        with np.errstate(over="ignore"):
+            return float(np.sum(((stress - self.data) / self.scale) ** 2)), theta
+
+    def _linear(self, theta: Array, columns: list[int], slope: Array) -> tuple[Array, Array]:
+        """Return moduli by linear least squares within their bounds, and the stresses."""
+        pairs = [self._limits(theta, c) for c in columns]
+        rows = slope / self.scale[:, None]
+        size = np.maximum(abs(rows).max(axis=0), 1e-300)
+        bounds = tuple(np.array(side) * size for side in zip(*pairs, strict=True))
+        answer = lsq_linear(rows / size, self.data / self.scale, bounds=bounds)
+        found = answer.x / size
+        return found, slope @ found
+
+    def _modulus(self) -> float:
+        """Return the size of moduli: of a stress over a strain."""
+        test = self.tests[0]
+        strain = abs(test.along - 1.0).max()
+        return float(abs(test.stress).max() / max(float(strain), 1e-12)) / 3.0
+
+    def _limits(self, theta: Array, column: int) -> tuple[float, float]:
+        """Return the bounds of a constant; those of positive terms follow from the others."""
+        name = self.names[column]
+        if name not in self.response.linear:
+            return self.interval(name, theta[column])
+        low, high = self.interval(name, 1.0)
+        if self.positive_terms:
+            sign = self.response.sign_of_term(name, self.values(theta))
+            low, high = (max(low, 0.0), high) if sign > 0.0 else (low, min(high, 0.0))
+        return low, high
+
+    def _refined(self, theta: Array, moduli: Sequence[str]) -> tuple[Array, float]:
+        """Return the constants of least squares from a start, and what is left.
+
+        Moduli are eliminated (variable projection); the derivatives of the rest are those at
+        constant moduli, less their part in the space of the moduli.
+        """
+        others = [k for k, n in enumerate(self.names) if n not in moduli]
+        columns = [k for k, n in enumerate(self.names) if n in moduli]
+        if not others:
+            cost, found = self._with_moduli(theta, moduli)
+            return found, cost
+        limits = [self._limits(theta, k) for k in others]
+        low, high = (np.array(side, dtype=float) for side in zip(*limits, strict=True))
+        size = np.where(theta[others] != 0.0, abs(theta[others]), 1.0)
+        last: dict[bytes, tuple[Array, Array, Array]] = {}
+
+        def at(x: Array) -> tuple[Array, Array, Array]:
+            key = x.tobytes()
+            if key not in last:
+                last.clear()
+                trial = theta.copy()
+                trial[others] = x * size
+                _, trial = self._with_moduli(trial, moduli)
+                stress, slope = self.stress(trial, self.names)
+                rows = slope / self.scale[:, None]
+                by = rows[:, others] * size
+                inner = [c for c in columns if trial[c] not in self._limits(trial, c)]
+                finite = np.isfinite(rows).all()
+                if inner and finite:
+                    q, _ = np.linalg.qr(rows[:, inner])
+                    by = by - q @ (q.T @ by)
+                difference = (stress - self.data) / self.scale
+                bad = ~np.isfinite(difference)
+                by = np.nan_to_num(by, posinf=0.0, neginf=0.0)
+                last[key] = np.where(bad, _LARGE, difference), by, trial
+            return last[key]
+
+        answer = least_squares(
+            lambda x: at(x)[0],
+            _interior(theta[others] / size, low / size, high / size),
+            jac=lambda x: at(x)[1],
+            bounds=(low / size, high / size),
+            x_scale="jac",
+            xtol=1e-10,
+            ftol=1e-12,
+            gtol=1e-12,
+            max_nfev=EVALUATIONS,
+        )
+        return at(answer.x)[2], float(2.0 * answer.cost)
+
+    def result(self, theta: Array) -> Fit:
+        """Return the fit with errors, what the tests say nothing of, and where it is unstable."""
+        stress, slope = self.stress(theta, self.names)
+        difference = (stress - self.data) / self.scale
+        inside = np.array([self._inside(n, x) for n, x in zip(self.names, theta, strict=True)])
+        moved = [n for n, i in zip(self.names, inside, strict=True) if i]
+        errors, correlation, unknown = identified(
+            moved,
+            theta[inside],
+            slope[:, inside] / self.scale[:, None],
+            difference,
+            self._has_errors(),
+        )
+        ends = np.cumsum([t.stress.size for t in self.tests])[:-1]
+        answers = [
+            p.reshape(t.stress.shape)
+            for p, t in zip(np.split(stress, ends), self.tests, strict=True)
+        ]
+        values = self.values(theta)
+        notes = [*unknown]
+        left = [p for p in self.response.ineffective if p not in self.known]
+        if left:
+            notes.append(
+                f"these tests say nothing of {', '.join(left)}: no stress depends on it; give it "
+                "to the body yourself"
+            )
+        notes += self._at_bounds(theta)
+        notes += unstable(self.response, self.tests, values)
+        return Fit(
+            law=self.law,
+            values=values,
+            names=tuple(moved),
+            errors=dict(zip(moved, errors, strict=True)),
+            correlation=correlation,
+            tests=tuple(self.tests),
+            stresses=tuple(answers),
+            incompressible=self.response.incompressible,
+            notes=tuple(notes),
+            response=self.response,
+        )
+
+    def _has_errors(self) -> bool:
+        return all(t.error is not None for t in self.tests)
+
+    def _inside(self, name: str, value: float) -> bool:
+        """Whether a constant is not at one of its bounds."""
+        ends = [end for end in self.interval(name, value) if np.isfinite(end)]
+        return all(abs(value - end) > 1e-6 * max(abs(end), 1e-6) for end in ends)
+
+    def _at_bounds(self, theta: Array) -> list[str]:
+        """Return a sentence about constants that ended at a bound."""
+        pairs = zip(self.names, theta, strict=True)
+        at = [f"{n} = {x:g}" for n, x in pairs if not self._inside(n, x)]
+        return [f"at a bound of its domain: {', '.join(at)}"] if at else []
+
+
+def _free_volume(response: Response, fixed: Mapping[str, float]) -> bool:
+    """Whether constants that only a change of volume determines are not known."""
+    return response.has_volume and not any(p in fixed for p in response.ineffective)
+
+
+def _scale(test: MaterialTest) -> Array:
+    """Return by what the differences of each measured stress are divided."""
+    if test.error is not None:
+        return np.asarray(test.error.ravel() / np.sqrt(test.weight))
+    size = abs(test.stress).max()
+    if size == 0.0:
+        raise ParameterError(f"{test.name}: all stresses are 0", asked="stress", given=0.0)
+    return np.full(test.stress.size, size * np.sqrt(test.rows / test.weight))
+
+
+def _require_monotonic(response: Response, test: MaterialTest) -> None:
+    """Check that a law without memory is not asked to tell loading from unloading."""
+    if response.has_memory or test.kind == "biaxial":
+        return
+    steps = np.diff(test.along)
+    if np.all(steps >= 0.0) or np.all(steps <= 0.0):
+        return
+    up = steps[np.flatnonzero(steps)[0]] > 0.0
+    row = int(np.flatnonzero(steps < 0.0 if up else steps > 0.0)[0])
+    raise ParameterError(
+        f"{test.name}: the stretch turns back after row {row} ({test.along[row]:g}, then "
+        f"{test.along[row + 1]:g}); {response.name} has no memory and cannot tell loading from "
+        "unloading: give one branch, or a law with memory (ogden_roxburgh, prony) and time=",
+        asked="stretch",
+        given=float(test.along[row + 1]),
+    )
+
+
+def _inside(low: float, high: float) -> tuple[float, float]:
+    """Return an interval a little smaller."""
+    width = min(high - low, 1.0)
+    return low + 1e-3 * width, high - 1e-3 * width
+
+
+def _between(low: float, high: float, size: float) -> float:
+    """Return a number of an interval; `size` between 0.1 and 1000."""
+    if np.isfinite(low) and np.isfinite(high):
+        return float(low + (high - low) * (0.01 + 0.98 * (np.log10(size) + 1.0) / 4.0))
+    if np.isfinite(high):
+        return high - size
+    return (low if np.isfinite(low) else 0.0) + size
+
+
+def _interior(x: Array, low: Array, high: Array) -> Array:
+    """Move a start off its bounds."""
+    gap = np.minimum(1e-6, 1e-3 * (high - low))
+    return np.clip(x, low + gap, high - gap)

@@ -1,0 +1,499 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The stress of a law in homogeneous tests along its axes, and its derivatives by constants.
+
+With logarithms :math:`L_a` of the principal stretches along fixed axes the Kirchhoff stresses are
+:math:`\tau_a = \partial W/\partial L_a`, the nominal ones :math:`P_a = \tau_a/\lambda_a`; W is the
+energy, of laws with memory the incremental potential of the step. Free directions have no stress,
+which gives their stretches by Newton's method. An incompressible material has :math:`L_3 = -L_1 -
+L_2` and no volumetric part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from symancf_codegen.functions import BEYOND_NUMPY, branches, log_stretch, stretch_axis
+
+from ...arrays import Array
+from ...errors import KinematicsError, ParameterError
+from ...kinematics.memory import STEP
+from ...kinematics.naming import law_of
+from ...kinematics.quantity import Kinematics, real
+from ...kinematics.solid import solid
+from ...laws.evaluate import evaluate_on
+from .material_test import KINDS, MaterialTest
+
+VOLUMETRIC = "volumetric"
+LARGEST_STEP = 0.05  # of a logarithmic stretch, where the law has memory
+ITERATIONS = 40  # of Newton's method for free directions
+_PRECISION = 1e-13  # of logarithmic stretches
+
+_L = sp.symbols("L1 L2 L3", real=True)
+_FUNCTIONS = [
+    {
+        **BEYOND_NUMPY,
+        "expm1mx": lambda x: np.where(
+            abs(x) < 1e-3, x * x * (0.5 + x / 6 + x**2 / 24), np.expm1(x) - x
+        ),
+        "log1pmx": lambda x: np.where(
+            abs(x) < 1e-3, x * x * (-0.5 + x / 3 - x**2 / 4), np.log1p(x) - x
+        ),
+        "icbrt": lambda x: 1.0 / np.cbrt(x),
+    },
+    "numpy",
+]
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """A matrix of expressions as a function of arrays, one entry for each specimen.
+
+    Attributes
+    ----------
+    function : of the values of all symbols.
+    shape : of a result without specimens.
+    """
+
+    function: Callable[..., Any]
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, symbols: Sequence[sp.Symbol], entries: sp.Matrix) -> _Compiled:
+        rows = [e.xreplace({sp.zoo: sp.nan}) for e in sp.Matrix(entries)]  # of branches not taken
+        return cls(sp.lambdify(symbols, rows, _FUNCTIONS, cse=True), entries.shape)
+
+    def __call__(self, values: Sequence[Array], specimens: int) -> Array:
+        """Return (specimens, rows, columns)."""
+        result = np.empty((specimens, *self.shape))
+        if result.size:
+            flat = result.reshape(specimens, -1)
+            for k, entry in enumerate(self.function(*values)):
+                flat[:, k] = entry
+        return result
+
+
+class Response:
+    """What a law answers in tests: stresses, and their derivatives by its constants.
+
+    Parameters
+    ----------
+    law : energy of a solid; of one with preferred directions the axes of the test are those of
+        the body.
+    incompressible : whether its volume is constant.
+
+    Attributes
+    ----------
+    parameters : names of its constants.
+    defaults : those that the law gives a value.
+    ineffective : those on which no stress depends, such as the bulk modulus of an incompressible
+        material.
+    linear : those in which the energy is linear and zero with them: moduli.
+    has_memory : whether the stress depends on the history.
+    has_rate : whether it depends on time.
+    """
+
+    def __init__(self, law: Any, *, incompressible: bool) -> None:
+        called = evaluate_on(solid(), "a material test", law_of(law), None)
+        self.name, self.incompressible = called.name, incompressible
+        self.parameters = called.signature.parameters
+        self.defaults = dict(called.signature.defaults)
+        self._theta = [real(p) for p in self.parameters]
+        parts = dict(called.parts)
+        self.has_volume = VOLUMETRIC in parts
+        if incompressible:
+            parts.pop(VOLUMETRIC, None)
+        axes = list(_L[:2] if incompressible else _L)
+        along = _along_axes(solid(), incompressible)
+        history = {m.symbol: m for m in called.history if not m.total}
+        energy, history_next = _pruned(sp.Add(*parts.values()).xreplace(along), history, along)
+        self._memory = [*history_next]
+        local = [x.symbol for x in called.local]
+        self._unknown = len(local)
+        equations = [
+            sp.diff(branches(energy), x.symbol)
+            if x.equation is None
+            else x.equation.xreplace(along)
+            for x in called.local
+        ]
+        self._start = [sp.sympify(x.start).xreplace(along) for x in called.local]
+        own = [real(STEP), *axes, *local, *self._memory]
+        self.symbols = [*own, *self._theta]
+        smooth = branches(energy)
+        forces = sp.Matrix([*(sp.diff(smooth, x) for x in axes), *map(branches, equations)])
+        updates = sp.Matrix([branches(u) for u in history_next.values()] or [[]])
+        if not history_next:
+            updates = sp.zeros(0, 1)
+        self._moving = [*axes, *local]
+        self._forces, self._updates, self._energy = forces, updates, smooth
+        self.ineffective = tuple(
+            p
+            for p, s in zip(self.parameters, self._theta, strict=True)
+            if s not in forces.free_symbols | updates.free_symbols
+        )
+        self.linear = self._linear()
+        self.has_memory = bool(history_next)
+        self.has_rate = real(STEP) in forces.free_symbols | updates.free_symbols
+        self._initial = sp.Matrix([history[m].initial for m in self._memory] or [[]])
+        self._functions: dict[Any, _Compiled] = {}
+        self._terms: dict[str, _Compiled] = {}
+
+    def _linear(self) -> tuple[str, ...]:
+        """Return a set of parameters in which the forces are linear, and zero where all are."""
+        chosen: list[sp.Symbol] = []
+        for s in self._theta:
+            slope = self._forces.diff(s)
+            if any(slope) and not slope.free_symbols & {s, *chosen}:
+                chosen.append(s)
+        rest = self._forces.xreplace(dict.fromkeys(chosen, sp.S.Zero))
+        at = [np.linspace(0.1, 0.3, 5) * (1 + 0.1 * k) for k in range(len(self.symbols))]
+        with np.errstate(all="ignore"):
+            left = _Compiled.of(self.symbols, rest)(at, 5)
+        return tuple(str(s) for s in chosen) if np.all(abs(left) < 1e-12) else ()
+
+    def _function(self, what: str, by: tuple[str, ...] = ()) -> _Compiled:
+        """Return forces or updates, or their derivatives, compiled once."""
+        if (what, by) not in self._functions:
+            symbols = {
+                "moving": self._moving,
+                "memory": self._memory,
+                "theta": [s for s in self._theta if str(s) in by],
+            }
+            of, _, kind = what.partition("/")
+            source = {
+                "forces": self._forces,
+                "updates": self._updates,
+                "initial": self._initial,
+                "energy": sp.Matrix([self._energy]),
+            }[of]
+            if kind:
+                source = _jacobian(source, symbols[kind])
+            self._functions[what, by] = _Compiled.of(self.symbols, source)
+        return self._functions[what, by]
+
+    def stress(
+        self, tests: Sequence[MaterialTest], values: Mapping[str, float], by: Sequence[str] = ()
+    ) -> list[tuple[Array, Array]]:
+        """Return the stresses of tests, and their derivatives.
+
+        Parameters
+        ----------
+        values : of all constants.
+        by : names of constants.
+
+        Returns
+        -------
+        For each test (rows, m) stresses as it measures them [Pa] and (rows, m, len(by))
+        derivatives; NaN where the law has no equilibrium.
+        """
+        results: list[Any] = [None] * len(tests)
+        theta = [float(values[p]) if p not in self.ineffective else 1.0 for p in self.parameters]
+        for kind in KINDS:
+            chosen = [k for k, t in enumerate(tests) if t.kind == kind]
+            if chosen:
+                with np.errstate(all="ignore"):
+                    found = self._of_kind(kind, [tests[k] for k in chosen], theta, tuple(by))
+                for k, one in zip(chosen, found, strict=True):
+                    results[k] = one
+        return results
+
+    def sign_of_term(self, name: str, values: Mapping[str, float]) -> float:
+        """Return the sign of the energy of the term that is linear in a constant, in tension."""
+        if name not in self._terms:
+            term = self._energy.diff(real(name))
+            self._terms[name] = _Compiled.of(self.symbols, sp.Matrix([term]))
+        theta = [float(values.get(p, 1.0)) for p in self.parameters]
+        own = len(self.symbols) - len(theta)
+        at = [np.full(1, 0.0)] * own + [np.full(1, x) for x in theta]
+        at[1] = np.full(1, 0.1)
+        return float(np.sign(self._terms[name](at, 1)[0, 0, 0]))
+
+    def curvature(self, kind: str, stretches: Array, values: Mapping[str, float]) -> Array:
+        """Return the smallest eigenvalue of the second derivatives of W by logarithmic stretches.
+
+        NaN where the law has no equilibrium.
+        """
+        theta = [float(values.get(p, 1.0)) for p in self.parameters]
+        rows = np.full((len(stretches), 3), np.nan)
+        rows[:, 0] = np.log(stretches)
+        if kind != "uniaxial":
+            rows[:, 1] = rows[:, 0] if kind == "equibiaxial" else 0.0
+        with np.errstate(all="ignore"):
+            march = _March(self, kind, theta, (), len(rows))
+            march.step(np.arange(len(rows)), rows, np.zeros(len(rows)))
+            return march.curvature()
+
+    def _of_kind(
+        self, kind: str, tests: Sequence[MaterialTest], theta: list[float], by: tuple[str, ...]
+    ) -> list[tuple[Array, Array]]:
+        """Return the answers to tests that prescribe the same directions."""
+        if kind == "volumetric" and self.incompressible:
+            raise ParameterError(
+                f"a volumetric test, but {self.name} is fitted as incompressible: give "
+                "incompressible=False",
+                asked="incompressible",
+                given=True,
+            )
+        if not self.has_memory:
+            rows = np.concatenate([np.log(t.stretch) for t in tests])
+            marched = _March(self, kind, theta, by, len(rows))
+            stress, slope = marched.step(np.arange(len(rows)), rows, np.zeros(len(rows)))
+            ends = np.cumsum([t.rows for t in tests])[:-1]
+            return list(zip(np.split(stress, ends), np.split(slope, ends), strict=True))
+        paths = [_path(self, t) for t in tests]
+        marched = _March(self, kind, theta, by, len(tests))
+        measured = len(KINDS[kind]["measured"])
+        results = [
+            (np.empty((t.rows, measured)), np.empty((t.rows, measured, len(by)))) for t in tests
+        ]
+        for n in range(max(len(p.row) for p in paths)):
+            active = np.array([k for k, p in enumerate(paths) if n < len(p.row)])
+            rows = np.array([paths[k].stretch[n] for k in active])
+            dt = np.array([paths[k].dt[n] for k in active])
+            stress, slope = marched.step(active, rows, dt)
+            for j, k in enumerate(active):
+                row = paths[k].row[n]
+                if row >= 0:
+                    results[k][0][row], results[k][1][row] = stress[j], slope[j]
+        return results
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The steps of a test: logarithmic stretches, their lengths in time, and the row at the end."""
+
+    stretch: Array
+    dt: Array
+    row: list[int]
+
+
+def _path(response: Response, test: MaterialTest) -> _Path:
+    """Divide a test into steps in which stretches change little; row -1: none is measured."""
+    if test.time is None and response.has_rate:
+        raise ParameterError(
+            f"{test.name}: the stress of {response.name} depends on time: give time= of the test, "
+            "one for each row [s]",
+            asked="time",
+        )
+    time = np.arange(1.0, 1.0 + test.rows) if test.time is None else test.time
+    before, clock = np.where(np.isnan(test.stretch[0]), np.nan, 0.0), min(0.0, float(time[0]))
+    stretch, dt, rows = [], [], []
+    for row, (now, t) in enumerate(zip(np.log(test.stretch), time, strict=True)):
+        change = float(np.nanmax(abs(now - before)))
+        steps = max(1, int(np.ceil(change / LARGEST_STEP))) if t > clock else 1
+        for k in range(1, steps + 1):
+            stretch.append(before + (now - before) * k / steps)
+            dt.append((t - clock) / steps)
+            rows.append(row if k == steps else -1)
+        before, clock = now, float(t)
+    return _Path(np.array(stretch), np.array(dt), rows)
+
+
+class _March:
+    """Specimens of one kind of test, step by step.
+
+    The state of each specimen is (stretches and unknowns, memory, derivatives of the memory).
+    """
+
+    def __init__(
+        self, response: Response, kind: str, theta: list[float], by: tuple[str, ...], specimens: int
+    ) -> None:
+        self._r, self._kind, self._theta, self._by = response, kind, theta, by
+        self._axes = 2 if response.incompressible else 3
+        free = [a for a in KINDS[kind]["free"] if a < self._axes]
+        self._given = [a for a in range(self._axes) if a not in free]
+        self._solved = [*free, *range(self._axes, self._axes + response._unknown)]
+        size, memory = self._axes + response._unknown, len(response._memory)
+        self._state = np.zeros((specimens, size))
+        self._guess = np.zeros((specimens, 3))
+        start = [np.zeros(1)] * (len(response.symbols) - len(theta)) + [
+            np.full(1, x) for x in theta
+        ]
+        self._memory = np.zeros((specimens, memory))
+        self._by_memory = np.zeros((specimens, memory, len(by)))
+        if memory:
+            self._memory[:] = response._function("initial")(start, 1)[0, :, 0]
+            self._by_memory[:] = response._function("initial/theta", by)(start, 1)[0]
+        if response._unknown:
+            first = _Compiled.of(response.symbols, sp.Matrix(response._start))
+            self._state[:, self._axes :] = first(start, 1)[0, :, 0]
+
+    def step(self, active: Any, stretch: Array, dt: Array) -> tuple[Array, Array]:
+        """Advance some specimens by a step; return stresses measured, and their derivatives."""
+        r, n = self._r, len(active)
+        guess = _guessed(stretch)
+        state = self._state[active]
+        state[:, : self._axes] += (guess - self._guess[active])[:, : self._axes]
+        state[:, self._given] = stretch[:, self._given]
+        memory, by_memory = self._memory[active], self._by_memory[active]
+
+        def inputs() -> list[Array]:
+            columns = [*state.T, *memory.T]
+            return [dt, *columns, *(np.full(n, x) for x in self._theta)]
+
+        self._solve(state, inputs, n)
+        at = inputs()
+        force, by_moving = (
+            r._function("forces")(at, n)[:, :, 0],
+            r._function("forces/moving")(at, n),
+        )
+        total = r._function("forces/theta", self._by)(at, n)
+        if r.has_memory:
+            total = total + r._function("forces/memory")(at, n) @ by_memory
+        by_state = np.zeros((n, state.shape[1], len(self._by)))
+        if self._solved and self._by:
+            block = by_moving[:, self._solved][:, :, self._solved]
+            by_state[:, self._solved] = -_solved(block, total[:, self._solved])
+        if r.has_memory:
+            by_next = r._function("updates/theta", self._by)(at, n)
+            by_next = by_next + r._function("updates/moving")(at, n) @ by_state
+            by_next = by_next + r._function("updates/memory")(at, n) @ by_memory
+            self._memory[active] = r._function("updates")(at, n)[:, :, 0]
+            self._by_memory[active] = by_next
+        self._state[active], self._guess[active] = state, guess
+        slope = total + by_moving @ by_state
+        outside = ~np.isfinite(r._function("energy")(at, n)[:, 0, 0])  # such as log of a negative
+        force[outside] = np.nan
+        return self._measured(state, force, slope)
+
+    def curvature(self) -> Array:
+        """Return the smallest eigenvalue of the second derivatives of the energy, of each."""
+        r, n = self._r, len(self._state)
+        at = [np.zeros(n), *self._state.T, *self._memory.T, *(np.full(n, x) for x in self._theta)]
+        block = r._function("forces/moving")(at, n)[:, : self._axes, : self._axes]
+        result = np.full(n, np.nan)
+        good = np.isfinite(block).all(axis=(1, 2))
+        result[good] = np.linalg.eigvalsh(block[good])[:, 0]
+        return result
+
+    def _solve(self, state: Array, inputs: Callable[[], list[Array]], n: int) -> None:
+        """Find the free stretches and the law's own unknowns by Newton's method, in place."""
+        if not self._solved:
+            return
+        r = self._r
+        for _ in range(ITERATIONS):
+            at = inputs()
+            force = r._function("forces")(at, n)[:, self._solved]
+            block = r._function("forces/moving")(at, n)[:, self._solved][:, :, self._solved]
+            change = _solved(block, force)[:, :, 0]
+            size = abs(change).max(axis=1, keepdims=True)
+            state[:, self._solved] -= change * np.minimum(1.0, 0.3 / np.maximum(size, 1e-300))
+            if not (size > _PRECISION).any():  # also where it is NaN
+                return
+        state[size[:, 0] > 1e-9] = np.nan
+
+    def _measured(self, state: Array, force: Array, slope: Array) -> tuple[Array, Array]:
+        """Return nominal stresses of a test, or pressures, of Kirchhoff stresses."""
+        if self._kind == "volumetric":
+            scale = -1.0 / (3.0 * np.exp(state[:, :3].sum(axis=1)))[:, None]
+            stress = force[:, :3].sum(axis=1, keepdims=True) * scale
+            return stress, slope[:, :3].sum(axis=1, keepdims=True) * scale[:, :, None]
+        axes = list(KINDS[self._kind]["measured"])
+        shrink = np.exp(-state[:, axes])
+        stress, by = force[:, axes] * shrink, slope[:, axes] * shrink[:, :, None]
+        if self._kind == "equibiaxial":  # mean of both axes
+            other = np.exp(-state[:, [1]])
+            return (stress + force[:, [1]] * other) / 2, (
+                by + slope[:, [1]] * other[:, :, None]
+            ) / 2
+        return stress, by
+
+
+def _guessed(stretch: Array) -> Array:
+    """Return logarithmic stretches in which the free ones keep the volume."""
+    free = np.isnan(stretch)
+    total = np.where(free, 0.0, stretch).sum(axis=1, keepdims=True)
+    return np.where(free, -total / np.maximum(free.sum(axis=1, keepdims=True), 1), stretch)
+
+
+def _solved(blocks: Array, right: Array) -> Array:
+    """Solve small systems, one for each specimen; NaN where one is singular."""
+    try:
+        return np.asarray(np.linalg.solve(blocks, right))
+    except np.linalg.LinAlgError:
+        result = np.full_like(right, np.nan)
+        for k, (block, b) in enumerate(zip(blocks, right, strict=True)):
+            if np.linalg.matrix_rank(np.nan_to_num(block)) == len(block):
+                result[k] = np.linalg.solve(block, b)
+        return result
+
+
+def _jacobian(rows: sp.Matrix, symbols: Sequence[sp.Symbol]) -> sp.Matrix:
+    """Return the derivatives of a column of expressions."""
+    if not symbols or not rows.rows:
+        return sp.zeros(rows.rows, len(symbols))
+    return sp.Matrix([[sp.diff(e, s) for s in symbols] for e in rows])
+
+
+def _along_axes(kinematics: Kinematics, incompressible: bool) -> dict[sp.Basic, sp.Basic]:
+    """Return what the symbols of a solid are where it is stretched along its axes."""
+    L = [*_L]
+    if incompressible:
+        L[2] = -L[0] - L[1]
+    stretch = [sp.exp(x) for x in L]
+    values = {
+        "F": sp.diag(*stretch),
+        "H": sp.diag(*(x - 1 for x in stretch)),
+        "C": sp.diag(*(sp.exp(2 * x) for x in L)),
+        "E_gl": sp.diag(*((sp.exp(2 * x) - 1) / 2 for x in L)),
+        "stretch_axes": sp.eye(3),
+    }
+    result: dict[sp.Basic, sp.Basic] = {}
+    for name, matrix in values.items():
+        symbols = kinematics.quantities[name].value
+        result |= {s: e for s, e in zip(symbols, matrix, strict=True)}
+    scalars = {
+        "J": sp.exp(sp.Add(*L)),
+        "I1": sp.Add(*(sp.exp(2 * x) for x in L)),
+        "I2": sp.Add(*(sp.exp(-2 * x) for x in L)) * sp.exp(2 * sp.Add(*L)),
+    }
+    result |= {kinematics.quantities[name].value: e for name, e in scalars.items()}
+    for k in range(3):
+        (log,) = kinematics.quantities[f"lambda{k + 1}"].value.free_symbols
+        result[log] = L[k]
+    return result
+
+
+def _pruned(
+    energy: sp.Expr, history: Mapping[sp.Symbol, Any], along: Mapping[sp.Basic, sp.Basic]
+) -> tuple[sp.Expr, dict[sp.Symbol, sp.Expr]]:
+    """Return energy and updates of what is remembered, without what stays 0 or does nothing."""
+    updates = {s: m.update.xreplace(along) for s, m in history.items()}
+    zero = {s: sp.S.Zero for s in updates if history[s].initial == 0}
+    while True:
+        moved = [s for s in zero if _diagonal(updates[s].xreplace(zero)) != 0]
+        if not moved:
+            break
+        zero = {s: sp.S.Zero for s in zero if s not in moved}
+    updates = {s: _diagonal(u.xreplace(zero)) for s, u in updates.items() if s not in zero}
+    energy = _diagonal(energy.xreplace(zero))
+    for e in (energy, *updates.values()):
+        if e.has(log_stretch, stretch_axis):
+            raise KinematicsError(
+                "a law whose memory turns out of the axes of a test has no response to it here"
+            )
+    needed: set[sp.Symbol] = set()
+    fresh = energy.free_symbols & updates.keys()
+    while fresh:
+        needed |= fresh
+        fresh = set().union(*(updates[s].free_symbols for s in fresh)) & updates.keys() - needed
+    return energy, {s: u for s, u in updates.items() if s in needed}
+
+
+def _diagonal(e: sp.Expr) -> sp.Expr:
+    """Return an expression in which principal stretches of diagonal matrices are written out."""
+
+    def diagonal(H: tuple[sp.Expr, ...]) -> bool:
+        return all(H[k] == 0 for k in (1, 2, 3, 5, 6, 7))
+
+    def logarithm(k: sp.Expr, *H: sp.Expr) -> sp.Expr:
+        return sp.log(1 + H[4 * (int(k) - 1)]) if diagonal(H) else log_stretch(k, *H)
+
+    def axis(k: sp.Expr, i: sp.Expr, *H: sp.Expr) -> sp.Expr:
+        return sp.Integer(int(k == i)) if diagonal(H) else stretch_axis(k, i, *H)
+
+    return e.replace(log_stretch, logarithm).replace(stretch_axis, axis)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constants of laws from tests of materials."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.solve.fit.response import Response
+from tests.refusals import refused
+
+YEOH = {"C10": 0.3, "C20": -0.02, "C30": 0.005}
+STRETCH = np.linspace(1.0, 2.0, 9)
+
+
+def three_tests(
+    law: Any, values: dict[str, float], incompressible: bool = True, **more: Any
+) -> Any:
+    """Return three tests whose stresses are those of a law."""
+    response = Response(law, incompressible=incompressible)
+    make = sa.MaterialTest
+    empty = np.zeros_like(STRETCH)
+    tests = [
+        make.uniaxial(STRETCH, empty, **more),
+        make.planar(STRETCH, empty, **more),
+        make.equibiaxial(STRETCH, empty, **more),
+    ]
+    stresses = [p[:, 0] for p, _ in response.stress(tests, values)]
+    kinds = (make.uniaxial, make.planar, make.equibiaxial)
+    return [kind(STRETCH, p, **more) for kind, p in zip(kinds, stresses, strict=True)]
+
+
+def test_stresses_are_those_of_the_closed_form() -> None:
+    law = sa.energies.neo_hooke()
+    uniaxial, planar, equibiaxial = three_tests(law, {"mu": 2.0, "lam": 1.0})
+    x = STRETCH
+    assert uniaxial.stress[:, 0] == pytest.approx(2.0 * (x - x**-2), abs=1e-14)
+    assert planar.stress[:, 0] == pytest.approx(2.0 * (x - x**-3), abs=1e-14)
+    assert equibiaxial.stress[:, 0] == pytest.approx(2.0 * (x - x**-5), abs=1e-14)
+
+
+def test_a_body_in_the_same_test_has_the_same_stress() -> None:
+    values = {**YEOH, "k": 5.0}
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.yeoh(), **values)
+    by = {axis: cube[f"{axis}0"] for axis in "xyz"}
+    held = [sa.fix(by[axis], axis) for axis in "xyz"]
+    pulled = sa.fix(cube["x1"], "x", (0.6, 0.0, 0.0))
+    problem = sa.StaticProblem(sa.System(cube, terms=[*held, pulled]))
+    problem.solve()
+    force = -held[0].reaction(problem.system).force[0]
+    test = sa.MaterialTest.uniaxial([1.0, 1.6], [0.0, 0.0])
+    ((stress, _),) = Response(sa.energies.yeoh(), incompressible=False).stress([test], values)
+    assert stress[1, 0] == pytest.approx(force, rel=1e-8)
+
+
+@pytest.mark.parametrize("incompressible", [True, False])
+def test_constants_are_found_again(incompressible: bool) -> None:
+    values = {**YEOH, "k": 30.0}
+    tests = three_tests(sa.energies.yeoh(), values, incompressible)
+    fixed = {} if incompressible else {"k": 30.0}
+    found = sa.fit(sa.energies.yeoh(), tests, fixed=fixed)
+    assert found.incompressible is incompressible
+    assert {n: found.values[n] for n in YEOH} == pytest.approx(YEOH, rel=1e-8)
+    assert max(found.rms.values()) < 1e-10
+    note = "say nothing of k" in " ".join(found.notes)
+    assert note is incompressible
+
+
+def test_the_bulk_modulus_needs_a_volumetric_test() -> None:
+    ratio = np.linspace(1.0, 0.95, 6)
+    squeezed = sa.MaterialTest.volumetric(ratio, 50.0 * (1.0 - ratio))
+    (uniaxial, *_) = three_tests(sa.energies.yeoh(), {**YEOH, "k": 50.0}, False)
+    found = sa.fit(sa.energies.yeoh(), [uniaxial, squeezed])
+    assert found.values == pytest.approx({**YEOH, "k": 50.0}, rel=1e-6)
+
+
+def test_units_scale_the_moduli() -> None:
+    law = sa.energies.ogden(terms=1)
+    tests = three_tests(law, {"mu1": 0.4, "alpha1": 2.7})
+    scaled = [
+        getattr(sa.MaterialTest, t.kind)(t.stretch[:, 0], 1e6 * t.stress[:, 0]) for t in tests
+    ]
+    found = sa.fit(law, scaled)
+    assert found.values == pytest.approx({"mu1": 0.4e6, "alpha1": 2.7}, rel=1e-7)
+
+
+def test_derivatives_by_constants_are_exact() -> None:
+    law = sa.energies.prony(sa.energies.ogden(terms=1), g=(0.3,), tau=(2.0,))
+    values = {"mu1": 0.6, "alpha1": 1.5, "k": 20.0, "g1": 0.3, "tau1": 2.0}
+    time = np.arange(float(len(STRETCH)))
+    test = sa.MaterialTest.uniaxial(STRETCH, np.zeros_like(STRETCH), time=time)
+    for incompressible in (True, False):
+        response = Response(law, incompressible=incompressible)
+        names = [n for n in response.parameters if n not in response.ineffective]
+        ((_, slope),) = response.stress([test], values, names)
+        for k, name in enumerate(names):
+            h = 1e-4 * values[name]
+            moved = [
+                response.stress([test], {**values, name: values[name] + s * h})[0][0]
+                for s in (-2, -1, 1, 2)
+            ]
+            expected = (8 * (moved[2] - moved[1]) - (moved[3] - moved[0])) / (12 * h)
+            assert slope[..., k] == pytest.approx(expected, abs=1e-8 * abs(slope).max())
+
+
+def test_a_relaxation_gives_the_series() -> None:
+    law = sa.energies.prony(sa.energies.neo_hooke(), g=(0.2,), tau=(1.0,))
+    time = np.concatenate([[1e-6], np.geomspace(0.05, 20.0, 30)])
+    x, elastic = 1.5, 2.0 * (1.5 - 1.5**-2)
+    series = 1.0 - 0.35 * (1.0 - np.exp(-time / 3.0))
+    test = sa.MaterialTest.uniaxial(np.full(31, x), elastic * series, time=time)
+    found = sa.fit(law, test, start={"g1": 0.2, "tau1": 1.0})
+    wanted = {"mu": 2.0, "g1": 0.35, "tau1": 3.0}
+    assert {n: found.values[n] for n in wanted} == pytest.approx(wanted, rel=1e-4)
+
+
+def test_softening_is_found_from_a_loop() -> None:
+    law = sa.energies.ogden_roxburgh(sa.energies.neo_hooke(), r=2.0, m=0.1)
+    x = np.array([1.0, 1.3, 1.6, 1.4, 1.2, 1.0, 1.5, 1.8])
+    values = {"mu": 1.0, "mullins_r": 1.6, "mullins_m": 0.2}
+    time = np.arange(1.0, 1.0 + len(x))
+    empty = sa.MaterialTest.uniaxial(x, np.zeros_like(x), time=time)
+    fixed = {"mullins_beta": 0.0}
+    ((stress, _),) = Response(law, incompressible=True).stress([empty], {**values, **fixed})
+    loop = sa.MaterialTest.uniaxial(x, stress[:, 0], time=time)
+    begin = {"mullins_r": 2.0, "mullins_m": 0.1, "mu": 0.5}
+    found = sa.fit(law, loop, fixed=fixed, start=begin)
+    assert {n: found.values[n] for n in values} == pytest.approx(values, rel=1e-5)
+
+
+def test_errors_are_those_of_the_normal_distribution() -> None:
+    generator = np.random.default_rng(3)
+    x = np.linspace(1.1, 2.0, 40)
+    exact = 0.5 * (x - x**-2)
+    found = []
+    for _ in range(40):
+        noisy = exact + 0.01 * generator.normal(size=40)
+        test = sa.MaterialTest.uniaxial(x, noisy, error=0.01)
+        found.append(sa.fit(sa.energies.neo_hooke(), test))
+    spread = np.std([f.values["mu"] for f in found])
+    assert found[0].errors["mu"] == pytest.approx(spread, rel=0.35)
+
+
+def test_what_tests_do_not_determine_is_named() -> None:
+    x = np.linspace(1.0, 1.02, 12)
+    noise = 1e-4 * np.random.default_rng(1).normal(size=12)
+    test = sa.MaterialTest.uniaxial(x, 0.6 * (x - x**-2) + noise)
+    notes = " ".join(sa.fit(sa.energies.yeoh(), test).notes)
+    assert "say little of C20" in notes
+    assert "say nothing of k" in notes
+    alike = sa.fit(sa.energies.mooney_rivlin(), test, fixed={"k": 100.0}, incompressible=True)
+    assert alike.correlation[0, 1] < -0.99
+
+
+def test_instability_in_the_range_is_named() -> None:
+    x = np.linspace(1.0, 3.0, 12)
+    test = sa.MaterialTest.uniaxial(x, 0.6 * (x - x**-2) - 0.12 * (x - 1.0) ** 3)
+    notes = " ".join(sa.fit(sa.energies.yeoh(), test).notes)
+    assert "not stable (Drucker) in" in notes
+
+
+def test_positive_terms_of_ogden() -> None:
+    tests = three_tests(sa.energies.mooney_rivlin(), {"C10": 0.2, "C01": 0.05})
+    found = sa.fit(sa.energies.ogden(terms=2), tests, positive_terms=True)
+    v = found.values
+    assert all(v[f"mu{i}"] * v[f"alpha{i}"] >= 0.0 for i in (1, 2))
+    assert max(found.rms.values()) < 1e-6
+    assert sorted(v[f"alpha{i}"] for i in (1, 2)) == pytest.approx([-2.0, 2.0], rel=1e-3)
+
+
+def test_the_values_go_into_a_body(tmp_path: Path) -> None:
+    found = sa.fit(sa.energies.yeoh(), three_tests(sa.energies.yeoh(), YEOH))
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    sa.Body(mesh["body"], sa.elements.hex8, found.law, **found.values, k=100.0)
+    text = str(found)
+    assert "C10" in text
+    assert "rms" in text
+    assert found.plot(tmp_path / "fit.png").stat().st_size > 5000
+
+
+def test_bad_input_is_refused() -> None:
+    make, law, wrong = sa.MaterialTest, sa.energies.yeoh(), sa.ParameterError
+    good = make.uniaxial(STRETCH, STRETCH - 1.0)
+    with refused(wrong, asked="strain", given=100.0):  # in percent
+        make.uniaxial(strain=[0.0, 50.0, 100.0], stress=[0.0, 1.0, 2.0])
+    with refused(wrong, asked="stretch", given=0.0, possible=("strain",)):
+        make.uniaxial([0.0, 0.1], [0.0, 1.0])
+    with refused(wrong, asked="stretch", given=180.0):
+        make.uniaxial([100.0, 180.0], [0.0, 1.0])
+    with refused(wrong, asked="stretch", possible=("stretch", "strain")):
+        make.uniaxial(stress=[0.0, 1.0])
+    with refused(wrong, asked="stress", given=2):
+        make.planar([1.0, 1.1, 1.2], [0.0, 1.0])
+    with refused(wrong, asked="stretch", given=(1.0, 1.1, 1.2)):
+        make.biaxial([1.0, 1.1, 1.2], [0.0, 1.0, 2.0])  # type: ignore[arg-type]
+    with refused(wrong, asked="time"):
+        make.uniaxial([1.0, 1.1, 1.2], [0.0, 1.0, 2.0], time=[0.0, 1.0, 1.0])
+    with refused(wrong, asked="error"):
+        make.uniaxial([1.0, 1.1], [0.0, 1.0], error=0.0)
+    with refused(wrong, asked="weight"):
+        make.uniaxial([1.0, 1.1], [0.0, 1.0], weight=0.0)
+    with refused(wrong, asked="tests", given=2):
+        sa.fit(law, make.uniaxial([1.0, 1.1], [0.0, 1.0]))
+    with refused(wrong, asked="stretch", given=1.2):  # turns back
+        sa.fit(law, make.uniaxial([1.0, 1.2, 1.4, 1.2], [0.0, 1.0, 2.0, 1.0]))
+    with refused(wrong, asked="C40", possible=("C10", "C20", "C30", "k")):
+        sa.fit(law, good, fixed={"C40": 1.0})
+    with refused(wrong, asked="time"):
+        sa.fit(sa.energies.prony(law, g=(0.1,), tau=(1.0,)), good)
+    with refused(wrong, asked="incompressible"):
+        squeezed = make.volumetric([1.0, 0.9, 0.8], [0.0, 1.0, 2.0])
+        sa.fit(law, squeezed, incompressible=True)
+    with refused(wrong, asked="tests", given="uniaxial"):
+        sa.fit(law, [good, "uniaxial"])  # type: ignore[list-item]
