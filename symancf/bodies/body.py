@@ -627,7 +627,7 @@ class CellBodyBinding:
         """Return the values of a parameter in cells, those of a field at a point or in cells."""
         if not isinstance(value, Field):
             return value
-        if value.of_cells:
+        if value.of_cells and patch.ids is not None:
             return self._of_cells(what, value, patch.ids)
         places = self.interpolation.at(point if value.per == "point" else (), patch.cells)
         return call_array(what, value.function, (len(patch.cells),), places)

@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (644, 107),
-    "first": (274, 60),
+    "whole": (653, 109),
+    "first": (276, 60),
     "second": (97, 35),
-    "motion": (438, 74),
+    "motion": (446, 74),
 }
-STATEMENTS = 52585
+STATEMENTS = 54787
 
 
 @cache
