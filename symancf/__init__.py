@@ -157,6 +157,7 @@ __all__ = [
     "KelvinVoigt",
     "KinematicsError",
     "Layers",
+    "MaterialTest",
     "Mesh",
     "MeshError",
     "Parameter",
@@ -194,6 +195,7 @@ __all__ = [
     "embed",
     "energies",
     "eyelet",
+    "fit",
     "fix",
     "force",
     "gravity",
@@ -271,6 +273,7 @@ if TYPE_CHECKING:
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
+    from .solve.fit import MaterialTest, fit
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem
     from .system import System

@@ -134,5 +134,7 @@ def cycles() -> Iterator[Number | Curve]:
         rate, top = name.split("_")
         what = f"{rate} 1/s to {top}: rms over the largest stress"
         yield Number(what, difference(test, stress), 0.0, 0.1)
+        if rate != "0.05":  # the others look alike
+            continue
         data = (test.along, test.stress[:, 0])
         yield Curve(STRESS, f"{rate} 1/s to {top}", test.along, stress[:, 0], data, "VHB4910_data")

@@ -184,6 +184,21 @@ def _spring(r_a: Any, X_a: Any, *, k: Any) -> Any:
     return k / 2 * (r_a - X_a).dot(r_a - X_a)
 
 
+def _tests() -> dict[str, dict[str, Any]]:
+    """Return arguments of tests of materials by their kinds."""
+    x, stress = [1.1, 1.2, 1.3], [0.1, 0.2, 0.3]
+    more = {"error": 0.1, "weight": 1.0, "name": "one"}
+    time = {"time": [1.0, 2.0, 3.0], **more}
+    plain = {"stretch": x, "stress": stress, "strain": None, **time}
+    return {
+        "uniaxial": plain,
+        "planar": plain,
+        "equibiaxial": plain,
+        "biaxial": {"stretch": (x, x), "stress": (stress, stress), **time},
+        "volumetric": {"ratio": [0.9, 0.8], "pressure": [1.0, 2.0], **more},
+    }
+
+
 def _height(r_a: Any, *, h: Any) -> Any:
     return r_a[2] - h
 
@@ -957,6 +972,24 @@ def examples() -> dict[str, Example]:
                 ("ogden", {"terms": 1}),
                 ("rod", {"C": np.eye(6)}),
             )
+        },
+        "fit": (
+            sa.fit,
+            {
+                "law": sa.energies.neo_hooke(),
+                "tests": sa.MaterialTest.uniaxial([1.1, 1.2, 1.3], [0.1, 0.2, 0.3]),
+                "fixed": {"lam": 1.0},
+                "start": {"mu": 0.5},
+                "bounds": {"mu": (0.0, 10.0)},
+                "incompressible": True,
+                "positive_terms": False,
+                "seed": 0,
+            },
+            None,
+        ),
+        **{
+            f"MaterialTest.{kind}": (getattr(sa.MaterialTest, kind), rows, None)
+            for kind, rows in _tests().items()
         },
         "energies.prony": (
             sa.energies.prony,

@@ -12,6 +12,7 @@ from scipy.optimize import least_squares, lsq_linear
 
 from ...errors import ConvergenceError, ParameterError
 from ...kinematics.naming import law_of
+from ...values import arguments
 from ...values.domain import Domain, NotZero, domains_of
 from .material_test import MaterialTest
 from .response import Response
@@ -88,8 +89,14 @@ def fit(
     >>> round(found.values["C10"])
     200000
     """
-    tests = [tests] if isinstance(tests, MaterialTest) else [*tests]
-    fixed, start, bounds = dict(fixed or {}), dict(start or {}), dict(bounds or {})
+    tests = [*tests] if isinstance(tests, list | tuple) else [tests]  # type: ignore[list-item]
+    fixed, start = _constants("fixed", fixed), _constants("start", start)
+    bounds = _pairs(bounds)
+    incompressible = (
+        None if incompressible is None else arguments.flag("fit", "incompressible", incompressible)
+    )
+    positive_terms = arguments.flag("fit", "positive_terms", positive_terms)
+    seed = arguments.integer("fit", "seed", seed, least=0)
     for test in tests:
         if not isinstance(test, MaterialTest):
             raise ParameterError(
@@ -103,6 +110,39 @@ def fit(
     problem = _Problem.of(law, tests, fixed, bounds, incompressible, positive_terms)
     found = problem.best(start, seed)
     return problem.result(found)
+
+
+def _constants(what: str, given: object) -> dict[str, float]:
+    """Return constants by their names."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"fit: {what}= must be a dict of constants by their names, {{'k': 1e9}}",
+            asked=what,
+            given=given,
+        )
+    return {str(n): arguments.number(f"fit: {what}=", str(n), x) for n, x in given.items()}
+
+
+def _pairs(given: object) -> dict[str, tuple[float, float]]:
+    """Return bounds by the names of constants."""
+    pairs = {} if given is None else given
+    for pair in pairs.values() if isinstance(pairs, Mapping) else [pairs]:
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not _ordered(pair):
+            raise ParameterError(
+                "fit: bounds= must be a dict of pairs, {'beta': (0.0, 1.0)}, the least first",
+                asked="bounds",
+                given=given,
+            )
+    assert isinstance(pairs, Mapping)
+    return {str(n): (float(pair[0]), float(pair[1])) for n, pair in pairs.items()}
+
+
+def _ordered(pair: Sequence[object]) -> bool:
+    """Whether a pair is of numbers, the smaller first."""
+    low, high = pair
+    return isinstance(low, int | float) and isinstance(high, int | float) and low < high
 
 
 @dataclass(frozen=True)

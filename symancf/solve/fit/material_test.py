@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ParameterError
+from ...values import arguments
+from ...values.parameter import reals
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -72,7 +74,7 @@ class MaterialTest:
         time: npt.ArrayLike | None = None,
         error: npt.ArrayLike | None = None,
         weight: float = 1.0,
-        name: str = "",
+        name: str | None = None,
     ) -> MaterialTest:
         """Return tension or compression along one axis, the sides free.
 
@@ -98,7 +100,7 @@ class MaterialTest:
         time: npt.ArrayLike | None = None,
         error: npt.ArrayLike | None = None,
         weight: float = 1.0,
-        name: str = "",
+        name: str | None = None,
     ) -> MaterialTest:
         """Return planar tension ("pure shear"): a wide sheet pulled, its width constant.
 
@@ -118,7 +120,7 @@ class MaterialTest:
         time: npt.ArrayLike | None = None,
         error: npt.ArrayLike | None = None,
         weight: float = 1.0,
-        name: str = "",
+        name: str | None = None,
     ) -> MaterialTest:
         """Return equal tension along two axes, as of an inflated sheet.
 
@@ -136,7 +138,7 @@ class MaterialTest:
         time: npt.ArrayLike | None = None,
         error: npt.ArrayLike | None = None,
         weight: float = 1.0,
-        name: str = "",
+        name: str | None = None,
     ) -> MaterialTest:
         """Return a sheet pulled along two axes at once.
 
@@ -157,7 +159,7 @@ class MaterialTest:
         *,
         error: npt.ArrayLike | None = None,
         weight: float = 1.0,
-        name: str = "",
+        name: str | None = None,
     ) -> MaterialTest:
         """Return a test of compressibility: volume over that at the beginning, and pressure.
 
@@ -179,7 +181,7 @@ class MaterialTest:
         time: npt.ArrayLike | None,
         error: npt.ArrayLike | None,
         weight: float,
-        name: str,
+        name: str | None,
     ) -> MaterialTest:
         rows = len(stretches[0])
         if len(stretches[-1]) != rows:
@@ -193,12 +195,7 @@ class MaterialTest:
         stretch = np.full((rows, 3), np.nan)
         for axis, values in enumerate(stretches):
             stretch[:, axis] = values
-        if not weight > 0.0:
-            raise ParameterError(
-                f"{kind} test: weight is {weight}: it must be positive",
-                asked="weight",
-                given=weight,
-            )
+        weight = arguments.positive(f"MaterialTest.{kind}", "weight", weight)
         at = None if time is None else _numbers(kind, "time", time, rows)
         if at is not None and not np.all(np.diff(at) > 0.0):
             raise ParameterError(
@@ -206,9 +203,11 @@ class MaterialTest:
                 "next: give the rows in the order in which they were measured",
                 asked="time",
             )
-        wide = None if error is None else np.broadcast_to(_errors(kind, error), (rows,))
-        errors = None if wide is None else np.repeat(wide[:, None], stress.shape[1], axis=1)
-        return cls(kind, stretch, stress, at, errors, float(weight), name or kind)
+        errors = None
+        if error is not None:
+            errors = np.repeat(_errors(kind, error, rows)[:, None], stress.shape[1], axis=1)
+        called = arguments.name_or(name, kind)
+        return cls(kind, stretch, stress, at, errors, weight, called)
 
     @property
     def rows(self) -> int:
@@ -283,11 +282,8 @@ def _stretch(kind: str, stretch: npt.ArrayLike | None, strain: npt.ArrayLike | N
 
 def _numbers(kind: str, name: str, given: object, rows: int | None = None) -> Array:
     """Return a row of finite numbers."""
-    try:
-        values = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
-    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+    values = reals(given)
+    if values.ndim != 1 or not len(values):
         raise ParameterError(
             f"{kind} test: {name}= must be a row of finite numbers, one for each measured row",
             asked=name,
@@ -302,13 +298,14 @@ def _numbers(kind: str, name: str, given: object, rows: int | None = None) -> Ar
     return values
 
 
-def _errors(kind: str, given: npt.ArrayLike) -> Array:
-    """Return standard errors, which are positive."""
-    errors = np.asarray(given, dtype=float)
-    if not np.isfinite(errors).all() or errors.min(initial=np.inf) <= 0.0:
+def _errors(kind: str, given: npt.ArrayLike, rows: int) -> Array:
+    """Return the standard error of each row, which is positive."""
+    errors = reals(given)
+    if errors.shape not in ((), (rows,)) or errors.min() <= 0.0:
         raise ParameterError(
-            f"{kind} test: error= must be positive, the standard error of the stress [Pa]",
+            f"{kind} test: error= must be positive, the standard error of the stress [Pa]: one "
+            "number, or one for each row",
             asked="error",
             given=given,
         )
-    return errors
+    return np.array(np.broadcast_to(errors, (rows,)))
