@@ -58,6 +58,7 @@ _PUBLIC = {
     "maximum": "output.maximum",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
+    "Goal": "solve.gradients.goal",
     "fix": "catalogue.boundary",
     "planar": "catalogue.boundary",
     "symmetry": "catalogue.boundary",
@@ -101,6 +102,7 @@ _PUBLIC = {
     "Table": "runtime.display",
     "capabilities": "solve.capabilities",
     "check": "solve.check",
+    "check_gradient": "solve.statics.taylor",
     "momentum": "solve.rigid",  # former
     "root_print": "runtime.launch",
     "SymancfError": "errors",
@@ -146,6 +148,7 @@ __all__ = [
     "Flexure",
     "Fuzzy",
     "Gas",
+    "Goal",
     "Helix",
     "History",
     "KelvinVoigt",
@@ -180,6 +183,7 @@ __all__ = [
     "braid",
     "capabilities",
     "check",
+    "check_gradient",
     "checkpoint",
     "displacement_control",
     "drum",
@@ -262,8 +266,10 @@ if TYPE_CHECKING:
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
+    from .solve.gradients.goal import Goal
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem
+    from .solve.statics.taylor import check_gradient
     from .system import System
     from .terms.constraint import Constraint
     from .terms.work import Potential, VirtualWork
