@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Slopes:
+class GoalSlopes:
     """A goal at the present state, and its derivatives.
 
     Attributes
@@ -72,7 +72,7 @@ class Goal(OneProcess, Displayable):
     >>> given = {"EA": 1e4, "EI": 1.0}
     >>> cable = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
     >>> clamp = sa.fix(cable["x0"])
-    >>> load = sa.Parameter("load", 0.01)
+    >>> load = sa.Parameter("load", 1e-4)
     >>> tip = cable.at((2.0, 0.0, 0.0))
     >>> system = sa.System(cable, terms=[clamp, sa.force(tip, (0.0, load, 0.0))])
     >>> problem = sa.StaticProblem(system)
@@ -80,7 +80,7 @@ class Goal(OneProcess, Displayable):
     >>> sag, push = sa.Goal(lambda u_a: u_a[1], tip), sa.Goal(lambda F: F[1], clamp)
     >>> found = problem.gradient(sag + 2 * push, [load])
     >>> round(found[load], 3)                           # 8/3 - 2
-    0.665
+    0.667
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class Goal(OneProcess, Displayable):
         values = [part.value(system) for part in self._parts]
         return float(np.dot(self._combined(values)[1:], rates))
 
-    def slopes(self, system: DiscreteSystem) -> Slopes:
+    def slopes(self, system: DiscreteSystem) -> GoalSlopes:
         """Return value and derivatives at the present state (collective)."""
         found = [part.slopes(system) for part in self._parts]
         value, *weights = self._combined([value for value, _, _ in found])
@@ -212,7 +212,7 @@ class Goal(OneProcess, Displayable):
         for weight, (_, by_coordinates, by_forces) in zip(weights, found, strict=True):
             coordinates += weight * by_coordinates
             forces += weight * by_forces
-        return Slopes(value, coordinates, forces)
+        return GoalSlopes(value, coordinates, forces)
 
     @cached_property
     def _function(self) -> Callable[..., Sequence[float]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...catalogue.boundary.support import Support
     from ...terms.quantities import JetOfEnd
 
-#: Value, derivatives by coordinates and by the forces at fixed ones, see `Slopes`.
+#: Value, derivatives by coordinates and by the forces at fixed ones, see `GoalSlopes`.
 Found = tuple[float, "Array", "Array"]
 
 

@@ -12,7 +12,7 @@ from ...assembly.cell_fields import CellFields
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
-from ..gradients.goal import Goal, Slopes
+from ..gradients.goal import Goal, GoalSlopes
 from ..rates import DIFFERENCE_STEP, Quotients, rates
 from .transposed import Transposed
 
@@ -139,7 +139,7 @@ class Adjoint:
         return [Gradient(s.value, own) for s, own in zip(slopes, found, strict=True)]
 
     def _moved(
-        self, slopes: Sequence[Slopes], values: Array, rows: dict[int, Array], prescribed: Array
+        self, slopes: Sequence[GoalSlopes], values: Array, rows: dict[int, Array], prescribed: Array
     ) -> list[float]:
         """Return how goals change with state and forces, along a direction (collective)."""
         system = self.system
