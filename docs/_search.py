@@ -36,6 +36,8 @@ TERMS = {
     "relaxation": "how-to/viscoelastic-finger",
     "plasticity": "guide/energies",
     "Mullins effect": "guide/energies",
+    "adjoint": "guide/gradients",
+    "sensitivity": "guide/gradients",
     "damping": "guide/motions",
     "Rayleigh damping": "guide/motions",
     "Kelvin-Voigt": "guide/motions",

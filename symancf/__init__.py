@@ -60,6 +60,7 @@ _PUBLIC = {
     "maximum": "output.maximum",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
+    "Goal": "solve.gradients.goal",
     "fix": "catalogue.boundary",
     "planar": "catalogue.boundary",
     "symmetry": "catalogue.boundary",
@@ -106,6 +107,7 @@ _PUBLIC = {
     "Table": "runtime.display",
     "capabilities": "solve.capabilities",
     "check": "solve.check",
+    "check_gradient": "solve.statics.taylor",
     "momentum": "solve.rigid",  # former
     "root_print": "runtime.launch",
     "SymancfError": "errors",
@@ -152,6 +154,7 @@ __all__ = [
     "Flexure",
     "Fuzzy",
     "Gas",
+    "Goal",
     "Helix",
     "History",
     "KelvinVoigt",
@@ -186,6 +189,7 @@ __all__ = [
     "braid",
     "capabilities",
     "check",
+    "check_gradient",
     "checkpoint",
     "dielectric",
     "displacement_control",
@@ -271,8 +275,10 @@ if TYPE_CHECKING:
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
+    from .solve.gradients.goal import Goal
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem
+    from .solve.statics.taylor import check_gradient
     from .system import System
     from .terms.constraint import Constraint
     from .terms.work import Potential, VirtualWork
