@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products of rows of blocks, three rows at a time. */
+/* Products of rows of blocks, three rows at a time, and steps of a polynomial with them. */
+
+/* D^-1 f of a node. */
+INLINE void solve_block(const float *D, const float f[3], float to[3])
+{
+  for (int a = 0; a < 3; a++) to[a] = D[3 * a] * f[0] + D[3 * a + 1] * f[1] + D[3 * a + 2] * f[2];
+}
+
+/* d = factor D^-1 (b - A x) + keep d and x += d at a node; of the `first` step both are the first term. */
+INLINE void step_of_node(const Level *A, const int32_t i, const int first, const float factor, const float keep)
+{
+  const int64_t k = 3 * (int64_t)i;
+  float f[3], z[3];
+  for (int c = 0; c < 3; c++) f[c] = first ? A->b[k + c] : A->b[k + c] - A->r[k + c];
+  solve_block(A->inverse + 3 * k, f, z);
+  for (int c = 0; c < 3; c++) {
+    A->d[k + c] = factor * z[c] + (keep != 0.0f ? keep * A->d[k + c] : 0.0f);
+    A->x[k + c] = first ? A->d[k + c] : A->x[k + c] + A->d[k + c];
+  }
+}
 
 #define ROWS(NAME, REAL, V, W)                                                                     \
   INLINE REAL NAME##_sum(const V v)                                                                \
@@ -46,8 +65,11 @@
 ROWS(real, double, d8, 8)
 ROWS(single, float, f16, 16)
 
-/* y = A x of a symmetric part, from its blocks on and behind the diagonal. */
-static void multiply_half(const Level *A, const float *x, float *y)
+/*
+ * y = A x of a symmetric part, from its blocks on and behind the diagonal; or, if `steps`, a step of the
+ * polynomial with it, see `advance`: what stands before a row is complete, and no later one needs its x.
+ */
+INLINE void rows_of_half(const Level *A, const int steps, const float factor, const float keep, float *x, float *y)
 {
   const float *v = A->values;
   float *row = A->row, *down = row + A->longest;
@@ -72,7 +94,13 @@ static void multiply_half(const Level *A, const float *x, float *y)
     for (int32_t k = 1; k < n; k++)
       for (int a = 0; a < 3; a++) y[3 * (int64_t)c[k] + a] += down[3 * k + a];
     v += 9 * (int64_t)n;
+    if (steps) step_of_node(A, i, 0, factor, keep);
   }
+}
+
+static void multiply_half(const Level *A, float *x, float *y)
+{
+  rows_of_half(A, 0, 0.0f, 0.0f, x, y);
 }
 
 /* y = or += a x of a part in double precision; `row` has room for the longest one, filled up. */
