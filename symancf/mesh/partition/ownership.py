@@ -63,7 +63,7 @@ def find_owners(
     if last < 0:
         raise MeshError("nothing to distribute: the families hold no entities", asked="entities")
     starts = block_starts(last + 1, comm.size)
-    if last + 1 < _partition_from(comm) or comm.size == 1:
+    if comm.size == 1 or last + 1 < _partition_from(comm):
         mine = int(starts[comm.rank + 1] - starts[comm.rank])
         _refuse_unused(comm, families, local_ids, local, in_graph(comm, families), n_points)
         return Owners(starts, np.zeros(mine, np.int32), np.zeros(len(local_ids), np.int32))
