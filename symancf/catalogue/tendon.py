@@ -785,7 +785,7 @@ class TendonBinding:
         if self.term.inextensible and self.rubbing:
             return (
                 f"{self.term.what} does not stretch and rubs: where eyelets stick and their places "
-                "hardly give way, nothing tells the tensions between them; let it stretch a "
+                "hardly give way, the tensions between them are not determined; let it stretch a "
                 "little, say with an EA of a thousand times the largest tension"
             )
         return ""
