@@ -163,21 +163,21 @@ class _OfSolid:
     Attributes
     ----------
     what : names the law in messages.
-    law, asked : the law, and what it asks for.
+    law, arguments : the law, and what it asks for.
     """
 
     what: str
     law: Energy
-    asked: Signature
+    arguments: Signature
 
     def __post_init__(self) -> None:
         offered = (*INVARIANTS, *STRETCHES, _TENSOR)
-        require_quantities(self.what, self.asked, offered, "an isotropic law")
+        require_quantities(self.what, self.arguments, offered, "an isotropic law")
 
     @property
     def names(self) -> tuple[str, ...]:
         """The quantities that the viscoelastic law asks for."""
-        asked = self.asked.quantities
+        asked = self.arguments.quantities
         more = [_TENSOR] + ([_AXES] if {*STRETCHES} & {*asked} else [])
         return (*asked, *(q for q in more if q not in asked))
 
@@ -190,7 +190,7 @@ class _OfSolid:
         self, at: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> tuple[dict[str, Expr], dict[str, Expr]]:
         """Return the parts of the energy that relax, and those that do not."""
-        quantities = [at[q] for q in self.asked.quantities]
+        quantities = [at[q] for q in self.arguments.quantities]
         parts = _parts(self.what, self.law, quantities, parameters)
         return parts, {VOLUMETRIC: parts.pop(VOLUMETRIC)}
 
@@ -200,7 +200,7 @@ class _OfSolid:
 
     def stress(self, at: Mapping[str, Any], parameters: Mapping[str, Any]) -> Matrix:
         """Return the stress of the parts that relax."""
-        return _stress(self.what, self.law, self.asked, at, parameters)
+        return _stress(self.what, self.law, self.arguments, at, parameters)
 
     def stored(self, state: Expr, elastic: Mapping[str, Expr]) -> object:
         """Return the energy in the state: that of what relaxes, and the elastic parts."""
@@ -212,14 +212,16 @@ class _OfStructure(_OfSolid):
 
     def __post_init__(self) -> None:
         offered: tuple[str, ...] = (*_OF_LINES, "E_section", "cell_length")
-        if {*_CURVATURES} & {*self.asked.quantities}:
+        if {*_CURVATURES} & {*self.arguments.quantities}:
             offered = (_TENSOR, *_CURVATURES)
-        require_quantities(self.what, self.asked, offered, "a law of rods, cables or thin plates")
+        require_quantities(
+            self.what, self.arguments, offered, "a law of rods, cables or thin plates"
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
         """The quantities that the viscoelastic law asks for."""
-        return self.asked.quantities
+        return self.arguments.quantities
 
     @property
     def zero(self) -> Matrix:
@@ -229,13 +231,13 @@ class _OfStructure(_OfSolid):
         return zeros(sum(sizes), 1)
 
     def _strains(self) -> list[str]:
-        return [q for q in self.asked.quantities if q not in ("E_section", "cell_length")]
+        return [q for q in self.arguments.quantities if q not in ("E_section", "cell_length")]
 
     def parts(
         self, at: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> tuple[dict[str, Expr], dict[str, Expr]]:
         """Return the parts of the energy that relax, and those that do not."""
-        result = self.law(*(at[q] for q in self.asked.quantities), **parameters)
+        result = self.law(*(at[q] for q in self.arguments.quantities), **parameters)
         parts = dict(result) if isinstance(result, Mapping) else {"": result}
         return parts, {SECTION: parts.pop(SECTION)} if SECTION in parts else {}
 
