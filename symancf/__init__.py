@@ -121,6 +121,7 @@ _MODULES = {
     "elements": "elements",
     "energies": "energies",
     "joints": "catalogue.joints",
+    "materials": "catalogue.materials",
     "output": "output",
 }
 
@@ -201,6 +202,7 @@ __all__ = [
     "length",
     "local",
     "magnetic",
+    "materials",
     "maximum",
     "memory",
     "moment",
@@ -225,7 +227,7 @@ if TYPE_CHECKING:
     from .bodies.natural import RigidBody
     from .bodies.plane import Factor, PlanarBody, displacement_control
     from .bodies.point import PointMass
-    from .catalogue import joints
+    from .catalogue import joints, materials
     from .catalogue.body_potentials import BodyPotential, dielectric, magnetic
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller
