@@ -82,7 +82,7 @@ class Card:
         """
         values = {**self.parameters, **given}
         if element is None:
-            return Body(region, self.law, **values)  # type: ignore[arg-type]
+            return Body(region, self.law, **values)
         return Body(region, element, self.law, **values)
 
     def __str__(self) -> str:
@@ -224,14 +224,15 @@ def card(name: str, units: str = "SI") -> Card:
     one_of("card(units=...)", units, tuple(_UNITS))
     names = tuple(each.name for each in _CARDS)
     known = {each.name.lower(): each for each in _CARDS}
-    if not isinstance(name, str) or name.lower().strip() not in known:
+    key = str(name).lower().strip()
+    if key not in known:
         raise ParameterError(
             f"there is no card {name!r}; there are: {', '.join(names)}.{closest(name, names)}",
             asked="name",
             given=name,
             possible=names,
         )
-    found = known[name.lower().strip()]
+    found = known[key]
     stress, density = _UNITS[units]
     values = {k: v * _factor(k, stress, density) for k, v in found.parameters.items()}
     return replace(found, parameters=values, units=units)
