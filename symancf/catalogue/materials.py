@@ -64,14 +64,14 @@ class Card:
     expansion: float | None = None
     units: str = "SI"
 
-    def body(self, region: Region, element: Element | None = None, **given: Any) -> Body:
+    def body(self, region: Region, element: Element | None = None, **options: Any) -> Body:
         """Return a body of the material.
 
         Parameters
         ----------
         region : of cells, ``mesh["part"]``.
         element : by default one that `symancf.Body` chooses.
-        given : what else `symancf.Body` takes, also other values of `parameters`.
+        options : what else `symancf.Body` takes, also other values of `parameters`.
 
         Examples
         --------
@@ -80,7 +80,7 @@ class Card:
         >>> sa.materials.card("Ecoflex 00-30").body(mesh["body"], sa.elements.hex8, name="finger")
         Body 'finger': 5 hex8 with yeoh
         """
-        values = {**self.parameters, **given}
+        values = {**self.parameters, **options}
         if element is None:
             return Body(region, self.law, **values)
         return Body(region, element, self.law, **values)
