@@ -223,8 +223,7 @@ def rest_strain(law: Energy, by: str | tuple[str, ...] | Free) -> Energy:
     References
     ----------
     S. P. Timoshenko, J. N. Goodier, Theory of Elasticity, 3rd ed. (1970), chapter 13 (strains of
-    heat are subtracted); A. Goriely, The Mathematics and Mechanics of Biological Growth (2017),
-    chapter 5 (rods).
+    heat are subtracted); A. Goriely, The Mathematics and Mechanics of Biological Growth (2017).
     """
     function: Any = by
     if isinstance(by, str | tuple | list):
