@@ -67,6 +67,7 @@ TERMS = {
     "pneumatic": "guide/pressure",
     "fibre-reinforced": "how-to/fibre-reinforced-actuator",
     "fibre-reinforced actuator": "how-to/fibre-reinforced-actuator",
+    "Ecoflex": "guide/energies",
     "thermal strain": "guide/fields",
     "growth": "guide/fields",
     "dielectric": "guide/fields",

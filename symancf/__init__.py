@@ -125,6 +125,7 @@ _MODULES = {
     "elements": "elements",
     "energies": "energies",
     "joints": "catalogue.joints",
+    "materials": "catalogue.materials",
     "output": "output",
 }
 
@@ -207,6 +208,7 @@ __all__ = [
     "length",
     "local",
     "magnetic",
+    "materials",
     "maximum",
     "memory",
     "moment",
@@ -231,7 +233,7 @@ if TYPE_CHECKING:
     from .bodies.natural import RigidBody
     from .bodies.plane import Factor, PlanarBody, displacement_control
     from .bodies.point import PointMass
-    from .catalogue import joints
+    from .catalogue import joints, materials
     from .catalogue.body_potentials import BodyPotential, dielectric, magnetic
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller

@@ -983,6 +983,8 @@ def examples() -> dict[str, Example]:
             {"law": sa.energies.neo_hooke(), "by": lambda t, *, a: 1 + a * t},
             None,
         ),
+        "materials.card": (sa.materials.card, {"name": "Ecoflex 00-30", "units": "mm"}, None),
+        "materials.cards": (sa.materials.cards, {}, None),
         "energies.rest_strain": (
             sa.energies.rest_strain,
             {"law": sa.energies.rod(), "by": "kappa2"},
