@@ -24,7 +24,7 @@ from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..march import march
-from ..solver import uses
+from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from ...system import System
     from ...values.parameter import Parameter
+    from ..cost import Cost
     from .convergence import Convergence
 
 Monitor = Callable[[Step], None]
@@ -372,6 +373,32 @@ class StaticProblem(OneProcess, Displayable):
             if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
         return self.history
+
+    def cost(self) -> Cost:
+        """Predict the memory of a solution before anything of that size is made (collective).
+
+        `solve` warns where it is more than the machines have left.
+
+        Returns
+        -------
+        Cost : ``cost.on(ranks)`` are the bytes that each of so many ranks would need.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (20, 20, 20))
+        >>> law, given = sa.energies.neo_hooke(), {"mu": 1.0, "lam": 2.0}
+        >>> block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
+        >>> problem = sa.StaticProblem(sa.System(block, terms=[sa.fix(block["x0"])]))
+        >>> cost = problem.cost()
+        >>> print(cost.solver, cost.fits, cost.on(4) < cost.on(1))
+        grids True True
+        """
+        from ..cost import cost_of
+
+        solver = self._options.choice("pc_type")
+        solver = solver or str(linear_defaults(self._system)["pc_type"])
+        return cost_of(self._system, solver, is_symmetric(self._system))
 
     def monitor(self, function: Monitor, every: int = 1) -> None:
         """Call ``function(step)`` with each, or each `every`-th, converged `Step`, on every rank.
