@@ -78,6 +78,16 @@ def adjacency(
     return AdjacencyGraph(every, neighbours[: every[-1]])
 
 
+def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: AdjacencyGraph) -> Ints32:
+    """Order of the vertices that keeps neighbours close: new place -> old number (collective)."""
+    library = jit.load_runtime(Path(__file__).parent / "partition" / "graph.c", comm)
+    size = len(graph.start) - 1
+    order = np.empty(max(1, size), np.int32)
+    if library.symancf_order(size, *(pointer(x) for x in (graph.start, graph.neighbours, order))):
+        raise MemoryError("order of the vertices: not enough memory")
+    return order[:size]
+
+
 def compress(arrays: Sequence[Integers]) -> tuple[Ints, list[Ints32]]:
     """Sorted distinct ids of all arrays, and the arrays in terms of places among them."""
     used = [a for a in arrays if a.size]

@@ -12,9 +12,8 @@ from ...errors import MeshError
 from ...runtime.collective import exchange, exchange_blocks, lookup, shares, together
 from ...runtime.log import EVENTS, logged
 from ...runtime.petsc import keep
-from ..edges import adjacency, compress
+from ..edges import adjacency, compress, reverse_cuthill_mckee_order
 from .ghosts import GhostExchange
-from .graph import reverse_cuthill_mckee_order
 from .ownership import Owners, find_owners, in_graph
 from .topology import Family, LocalFamily, Topology
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Graphs of vertices: partition by PETSc, ordering for locality."""
+"""Graphs of vertices: partition by PETSc, rows of several ranks united, connected parts."""
 
 from __future__ import annotations
 
@@ -27,17 +27,6 @@ def _library(comm: MPI.Comm) -> ctypes.CDLL:
     library = jit.load_runtime(Path(__file__).with_name("graph.c"), comm)
     library.symancf_unite.restype = ctypes.c_int64
     return library
-
-
-def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: AdjacencyGraph) -> Ints32:
-    """Order of the vertices that keeps neighbours close: new place -> old number (collective)."""
-    size = len(graph.start) - 1
-    order = np.empty(max(1, size), np.int32)
-    if _library(comm).symancf_order(
-        size, *(pointer(x) for x in (graph.start, graph.neighbours, order))
-    ):
-        raise MemoryError("order of the vertices: not enough memory")
-    return order[:size]
 
 
 def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
