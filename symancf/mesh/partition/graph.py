@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Graphs of vertices: partition by PETSc, rows of several ranks united, connected parts."""
+"""Graphs of vertices on several ranks: their rows united, partition by PETSc."""
 
 from __future__ import annotations
 
@@ -27,18 +27,6 @@ def _library(comm: MPI.Comm) -> ctypes.CDLL:
     library = jit.load_runtime(Path(__file__).with_name("graph.c"), comm)
     library.symancf_unite.restype = ctypes.c_int64
     return library
-
-
-def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
-    """Return the least of the vertices that pairs (m, 2) connect each of `size` with (collective).
-
-    But of this rank only.
-    """
-    least = np.empty(max(1, size), np.int32)
-    edges = np.ascontiguousarray(pairs, dtype=np.int32)
-    library = _library(comm)
-    library.symancf_connected(size, ctypes.c_int64(len(edges)), *map(pointer, (edges, least)))
-    return least[:size]
 
 
 def gather_rows(
