@@ -384,7 +384,10 @@ class Configuration(ABC):
         scale.changes = False  # type: ignore[attr-defined]  # it is set between two calls only
         self.scale: Callable[[float], float] = scale
         self.topology: Topology = distribute(
-            layout.comm, layout.families, n_points=layout.mesh_points
+            layout.comm,
+            layout.families,
+            n_points=layout.mesh_points,
+            points=layout.fetch_points,
         )
         layout.families = []
         reach = np.fromiter(layout.reach.values(), dtype=float)

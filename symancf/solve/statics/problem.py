@@ -28,7 +28,7 @@ from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..march import march
-from ..solver import uses
+from ..solver import is_symmetric, linear_defaults, uses
 from .adjoint import Adjoint, require_goal, require_variables
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from ...system import System
     from ...values.parameter import Field, Parameter
+    from ..cost import Cost
     from ..gradients.goal import Goal
     from .adjoint import Gradient
     from .convergence import Convergence
@@ -452,6 +453,31 @@ class StaticProblem(OneProcess, Displayable):
         rows = [rows for _, rows in sorted(system.assembler.rows.items())]
         at = np.array([system.time, float(self.solver.ready)])
         return at, system.state.copy(), system.assembler.values.copy(), *rows
+    def cost(self) -> Cost:
+        """Predict the memory of a solution before anything of that size is made (collective).
+
+        `solve` warns where it is more than the machines have left.
+
+        Returns
+        -------
+        Cost : ``cost.on(ranks)`` are the bytes that each of so many ranks would need.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (20, 20, 20))
+        >>> law, given = sa.energies.neo_hooke(), {"mu": 1.0, "lam": 2.0}
+        >>> block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
+        >>> problem = sa.StaticProblem(sa.System(block, terms=[sa.fix(block["x0"])]))
+        >>> cost = problem.cost()
+        >>> print(cost.solver, cost.fits, cost.on(4) < cost.on(1))
+        grids True True
+        """
+        from ..cost import cost_of
+
+        solver = self._options.choice("pc_type")
+        solver = solver or str(linear_defaults(self._system)["pc_type"])
+        return cost_of(self._system, solver, is_symmetric(self._system))
 
     def monitor(self, function: Monitor, every: int = 1) -> None:
         """Call ``function(step)`` with each, or each `every`-th, converged `Step`, on every rank.
