@@ -453,6 +453,7 @@ class StaticProblem(OneProcess, Displayable):
         rows = [rows for _, rows in sorted(system.assembler.rows.items())]
         at = np.array([system.time, float(self.solver.ready)])
         return at, system.state.copy(), system.assembler.values.copy(), *rows
+
     def cost(self) -> Cost:
         """Predict the memory of a solution before anything of that size is made (collective).
 
