@@ -56,6 +56,7 @@ PAGES = {  # picture -> page
     "first_robot": "first-robot",
     "tendon_arm": "how-to/tendon-driven-arm",
     "magnetic_beam": "how-to/magnetic-beam",
+    "driven_strips": "how-to/driven-strips",
     "viscoelastic_finger": "how-to/viscoelastic-finger",
     "wound_actuator": "how-to/fibre-reinforced-actuator",
     "cad_finger": "how-to/cad-finger",

@@ -60,6 +60,7 @@ _PUBLIC = {
     "maximum": "output.maximum",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
+    "Goal": "solve.gradients.goal",
     "fix": "catalogue.boundary",
     "planar": "catalogue.boundary",
     "symmetry": "catalogue.boundary",
@@ -106,6 +107,7 @@ _PUBLIC = {
     "Table": "runtime.display",
     "capabilities": "solve.capabilities",
     "check": "solve.check",
+    "check_gradient": "solve.statics.taylor",
     "momentum": "solve.rigid",  # former
     "root_print": "runtime.launch",
     "SymancfError": "errors",
@@ -123,6 +125,7 @@ _MODULES = {
     "elements": "elements",
     "energies": "energies",
     "joints": "catalogue.joints",
+    "materials": "catalogue.materials",
     "output": "output",
 }
 
@@ -152,6 +155,7 @@ __all__ = [
     "Flexure",
     "Fuzzy",
     "Gas",
+    "Goal",
     "Helix",
     "History",
     "KelvinVoigt",
@@ -187,6 +191,7 @@ __all__ = [
     "braid",
     "capabilities",
     "check",
+    "check_gradient",
     "checkpoint",
     "dielectric",
     "displacement_control",
@@ -205,6 +210,7 @@ __all__ = [
     "length",
     "local",
     "magnetic",
+    "materials",
     "maximum",
     "memory",
     "moment",
@@ -229,7 +235,7 @@ if TYPE_CHECKING:
     from .bodies.natural import RigidBody
     from .bodies.plane import Factor, PlanarBody, displacement_control
     from .bodies.point import PointMass
-    from .catalogue import joints
+    from .catalogue import joints, materials
     from .catalogue.body_potentials import BodyPotential, dielectric, magnetic
     from .catalogue.boundary import fix, planar, symmetry
     from .catalogue.controllers import PID, Controller
@@ -274,8 +280,10 @@ if TYPE_CHECKING:
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .solve.fit import MaterialTest, fit
+    from .solve.gradients.goal import Goal
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem
+    from .solve.statics.taylor import check_gradient
     from .system import System
     from .terms.constraint import Constraint
     from .terms.work import Potential, VirtualWork

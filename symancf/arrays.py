@@ -26,6 +26,10 @@ def address(array: Data) -> int:
     ------
     ValueError : the array is not contiguous (``C_CONTIGUOUS``), such as a row of a transposed one.
     """
+    try:  # NumPy takes longer
+        return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
+    except (TypeError, ValueError, BufferError):  # read-only, empty, or not contiguous
+        pass
     if not array.flags.c_contiguous:
         raise ValueError(
             f"an array of {array.shape} with strides {array.strides} is not contiguous"

@@ -63,6 +63,10 @@ class Binds(Hashable, Protocol[Bound_co]):
 class Placed(Protocol):
     """Places of bodies, as far as their jets are asked for here; see `places.ends.End`."""
 
+    @property
+    def travels(self) -> bool:
+        """Whether they may be others after a step."""
+
     def resolve(self, layout: Layout, *, follows: bool = False) -> Resolved:
         """Find the places (collective)."""
 
@@ -384,7 +388,10 @@ class Configuration(ABC):
         scale.changes = False  # type: ignore[attr-defined]  # it is set between two calls only
         self.scale: Callable[[float], float] = scale
         self.topology: Topology = distribute(
-            layout.comm, layout.families, n_points=layout.mesh_points
+            layout.comm,
+            layout.families,
+            n_points=layout.mesh_points,
+            points=layout.fetch_points,
         )
         layout.families = []
         reach = np.fromiter(layout.reach.values(), dtype=float)
@@ -393,6 +400,9 @@ class Configuration(ABC):
         if self.comm.size > 1:
             self.topology.make_room(layout.room)
         self._holders: list[weakref.ref[HoldsVectors]] = []
+        # of places that do not travel, see `evaluate`
+        self._rows: WeakKeyDictionary[Placed, dict[tuple[str, ...], list[JetRows]]]
+        self._rows = WeakKeyDictionary()
         self.points: Array = layout.fetch_points(self.topology.vertex_ids)
 
     def number(self, carriers: Iterable[tuple[str, Ints32]]) -> None:
@@ -621,7 +631,10 @@ class Configuration(ABC):
     def evaluate(self, place: Placed, jets: Sequence[tuple[str, Array]]) -> list[Array]:
         """Return jets of local vectors at places, each (K, 3), on every rank (collective)."""
         place.travel(self, self.time)
-        jet_rows = self.rows_of(place, [jet for jet, _ in jets])
+        known, names = self._rows.setdefault(place, {}), tuple(jet for jet, _ in jets)
+        jet_rows = known[names] if names in known else self.rows_of(place, names)
+        if not place.travels:
+            known[names] = jet_rows
         values = np.zeros((len(jets), place.resolve(self.layout, follows=True).total, 3))
         for number, rows in enumerate(jet_rows):
             vector = jets[number][1]

@@ -121,15 +121,12 @@ static void add_matrix(const symancf_assembler *assembler, const symancf_term *t
     if (here[r]) add_row(assembler, t, entity, r, K + r * n);
 }
 
-/* Whether 8 entities of a compact term have no force, nor a tangent then; P is scratch. */
-static int idle(const symancf_term *t, int what, int lanes, const double *cell, const double *g,
-                double *P)
+/* Whether 8 entities of a compact term have no force, nor a tangent then. */
+static int is_idle(const symancf_term *t, const double *P)
 {
-  if (!t->compact || (what != RESIDUAL && what != TANGENT && what != PRODUCT)) return 0;
-  if (t->residual(lanes, t->uniform, cell, NULL, g, P)) return 0; /* the caller counts them */
   for (int k = 0; k < t->jets * LANES; k++)
     if (P[k] != 0.0) return 0;
-  return 1;
+  return t->compact;
 }
 
 static int64_t entities(const symancf_assembler *assembler, const symancf_term *t, int what, const double *x,
@@ -145,7 +142,9 @@ static int64_t entities(const symancf_assembler *assembler, const symancf_term *
     const double *cell = t->cell + (int64_t)(first / LANES) * t->cell_rows * LANES;
     const int matrix = what == TANGENT && t->has_tangent;
     jets(t, first, lanes, x, assembler->rate, g);
-    if (idle(t, what, lanes, cell, g, P)) continue;
+    if (t->compact && (what == TANGENT || what == PRODUCT) &&
+        !t->residual(lanes, t->uniform, cell, NULL, g, P) && is_idle(t, P))
+      continue; /* bad points are counted below */
     if (what == ENERGY) {
       bad += t->energy(lanes, t->uniform, cell, NULL, g, P);
       disturb(P, LANES);
@@ -174,7 +173,9 @@ static int64_t entities(const symancf_assembler *assembler, const symancf_term *
       disturb(H, (int64_t)m * m * LANES);
       clear_for(assembler, t, first, lanes, cleared);
     } else {
-      bad += t->residual(lanes, t->uniform, cell, NULL, g, P);
+      const int outside = t->residual(lanes, t->uniform, cell, NULL, g, P);
+      bad += outside;
+      if (what == RESIDUAL && !outside && is_idle(t, P)) continue;
     }
     disturb(P, (int64_t)m * LANES);
     for (int l = 0; l < lanes; l++) {

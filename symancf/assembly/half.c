@@ -9,8 +9,13 @@
 #define INLINE static inline __attribute__((always_inline))
 #define AHEAD 4096 /* bytes */
 
-typedef double v8 __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float f8 __attribute__((vector_size(32), aligned(4), may_alias));
+#ifdef __AVX512F__ /* as many lanes as a register has */
+enum { WIDTH = 8 };
+#else
+enum { WIDTH = 4 };
+#endif
+typedef double doubles __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef float singles __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
 
 /*
  * Blocks of the rows of nodes, from the adjacent vertices of each owned vertex, by global numbers:
@@ -142,14 +147,15 @@ double symancf_half_finish(const symancf_half *h, const int32_t *column, const u
   return largest;
 }
 
-INLINE double sum_of(const v8 v)
+INLINE double sum_of(const doubles v)
 {
-  double s = 0.0;
-  for (int l = 0; l < 8; l++) s += v[l];
-  return s;
+  double s[4];
+  for (int l = 0; l < 4; l++) s[l] = v[l];
+  for (int l = 4; l < WIDTH; l++) s[l % 4] += v[l];
+  return (s[0] + s[1]) + (s[2] + s[3]);
 }
 
-INLINE v8 widened(const float *v) { return __builtin_convertvector(*(const f8 *)v, v8); }
+INLINE doubles widened(const float *v) { return __builtin_convertvector(*(const singles *)v, doubles); }
 
 INLINE void fetch(const void *at, const int64_t bytes)
 {
@@ -171,18 +177,18 @@ void symancf_half_multiply(const symancf_half *h, const int32_t *column, const d
     const double *D = h->diagonal + 9 * (int64_t)i, *xi = x + 3 * (int64_t)i;
     const double x0 = h->scale * xi[0], x1 = h->scale * xi[1], x2 = h->scale * xi[2];
     double *yi = y + 3 * (int64_t)i;
-    v8 s0 = {0}, s1 = {0}, s2 = {0};
+    doubles s0 = {0}, s1 = {0}, s2 = {0};
     fetch(v, 36 * (int64_t)n);
     row[0] = row[1] = row[2] = 0.0;
     for (int32_t k = 1; k < n; k++)
       for (int a = 0; a < 3; a++) row[3 * k + a] = h->scale * x[3 * (int64_t)c[k] + a];
-    for (int32_t k = m; k & 7; k++) row[k] = 0.0;
-    for (int32_t k = 0; k < m; k += 8) {
-      const v8 b = *(const v8 *)(row + k), v0 = widened(v + k), v1 = widened(v + m + k), v2 = widened(v + 2 * m + k);
+    for (int32_t k = m; k % WIDTH; k++) row[k] = 0.0;
+    for (int32_t k = 0; k < m; k += WIDTH) {
+      const doubles b = *(const doubles *)(row + k), v0 = widened(v + k), v1 = widened(v + m + k), v2 = widened(v + 2 * m + k);
       s0 += v0 * b;
       s1 += v1 * b;
       s2 += v2 * b;
-      *(v8 *)(down + k) = v0 * x0 + v1 * x1 + v2 * x2;
+      *(doubles *)(down + k) = v0 * x0 + v1 * x1 + v2 * x2;
     }
     yi[0] += sum_of(s0) + D[0] * x0 + D[1] * x1 + D[2] * x2;
     yi[1] += sum_of(s1) + D[3] * x0 + D[4] * x1 + D[5] * x2;

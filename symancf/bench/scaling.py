@@ -170,7 +170,7 @@ def iteration(problem: StaticProblem, multigrid: Multigrid) -> dict[str, float]:
     which each rank has a share; `shared_s`: on those that all have; `waits_s`: in messages of the
     cycle, not in those before; `product_s`: of the tangent; `vectors_s`: all else.
     """
-    comm, mat = multigrid.comm, problem.system._discrete.matrix.mat
+    comm, mat = multigrid.comm, problem.J
     ksp = PETSc.KSP().create(comm)
     ksp.setType("cg")
     ksp.setNormType(PETSc.KSP.NormType.NATURAL)

@@ -80,7 +80,8 @@ class _PartBinding(PlaceBinding):
         values = super().uniform_values(configuration) | {UNIT: configuration.scale}
         values |= {TAUT: OfStep(self.of.taut)}
         if isinstance(self.term, _Rubbing):
-            values |= {GRIP: OfStep(self.of.gripped)}
+            eyelets = int(self.term.first[0]) + 1 not in self.of.term._pulleys
+            values |= {GRIP: OfStep(partial(self.of.gripped, configuration, eyelets))}
         values |= self.of.around(self.term)
         return {name: x for name, x in values.items() if name not in (*self.term.lengths, "first")}
 
@@ -709,9 +710,17 @@ class TendonBinding:
         return [self.variable, *gripping, *ways]
 
     # ---- friction -------------------------------------------------------------------------------
-    def gripped(self, time: float) -> float:
-        """Return what weighs slips against forces in eyelets, 0: it is not known."""
-        return float(self.grip.value[0])
+    def gripped(self, configuration: Configuration, eyelets: bool, time: float) -> float:
+        """Return what weighs slips against forces in eyelets or on pulleys, 0: it is not known.
+
+        In statics it is the stiffness of the cord between two eyelets: steps may be long, and what
+        has slid tells there which way it does. In motions, and on pulleys, where it turns far,
+        that lets a cord slip to and fro.
+        """
+        if configuration.moves or not eyelets:
+            return float(self.grip.value[0])
+        EA = self._stiffness(configuration)
+        return float(EA * len(self.lengths) / self.lengths.sum())
 
     def friction(self) -> list[str]:
         """Return the names of the forms of its friction."""
@@ -773,6 +782,12 @@ class TendonBinding:
                     f"t = {time:.6g}: {shape.cord[k]:.3g} of a length of {self.lengths[k]:.3g} in "
                     f"the reference, over a distance of {shape.L[k]:.3g}"
                 )
+        if self.term.inextensible and self.rubbing:
+            return (
+                f"{self.term.what} does not stretch and rubs: where eyelets stick and their places "
+                "hardly give way, the tensions between them are not determined; let it stretch a "
+                "little, say with an EA of a thousand times the largest tension"
+            )
         return ""
 
     def bounds(self, configuration: Configuration) -> Bounds | None:

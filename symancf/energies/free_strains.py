@@ -97,6 +97,12 @@ def swollen(law: Energy, by: Free | None = None) -> Energy:
         returns something else.
     ParameterError : `by` has a parameter of the law's.
 
+    Notes
+    -----
+    Where `by` returns three stretches or a matrix, and the law asks for I1 or I2, the new one asks
+    for C, which all solids offer. With ``pressure=`` of `symancf.Body` the bulk modulus has to be
+    finite, or all values numbers, and `by` a function of its parameters alone.
+
     Examples
     --------
     Steel that is warmed by 100 K at one end, in a second:
@@ -119,7 +125,7 @@ def swollen(law: Energy, by: Free | None = None) -> Energy:
     ----------
     E. K. Rodriguez, A. Hoger, A. D. McCulloch, Journal of Biomechanics 27 (1994) 455-467.
     """
-    law, asked, free = _opened(law, "swollen", by or _swelling)
+    law, asked, free = _opened(law, "swollen", _swelling if by is None else by)
     what = f"{asked.name}() in swollen()"
     require_quantities(what, asked, _ALIKE, "it")
     alike = not isinstance(_sides(free, _tried(free)), MatrixBase)
@@ -153,7 +159,7 @@ def swollen(law: Energy, by: Free | None = None) -> Energy:
         return volume * W
 
     grown.__name__ = f"swollen_{asked.name}"
-    own = {} if by else {"swelling": positive()}
+    own = {"swelling": positive()} if by is None else {}
     return _returned(grown, law, quantities, asked, free, own)
 
 
@@ -218,8 +224,7 @@ def rest_strain(law: Energy, by: str | tuple[str, ...] | Free) -> Energy:
     References
     ----------
     S. P. Timoshenko, J. N. Goodier, Theory of Elasticity, 3rd ed. (1970), chapter 13 (strains of
-    heat are subtracted); A. Goriely, The Mathematics and Mechanics of Biological Growth (2017),
-    chapter 5 (rods).
+    heat are subtracted); A. Goriely, The Mathematics and Mechanics of Biological Growth (2017).
     """
     function: Any = by
     if isinstance(by, str | tuple | list):

@@ -16,6 +16,7 @@ from ..errors import KinematicsError, ParameterError
 from ..kinematics.memory import Remembered, memory, remember, require_plain
 from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
+from ..kinematics.rod import ROD_STRAINS
 from ..values.domain import between, by_call, domains, domains_of, positive
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals
@@ -26,10 +27,15 @@ if TYPE_CHECKING:
     from .solids import Energy
 
 VOLUMETRIC = "volumetric"
+#: The part of rods that keeps their directors orthonormal, a penalty.
+SECTION = "section"
 TINY = 1e-20  # beside x = dt/tau
 INVARIANTS = ("J", "I1", "I2")
 STRETCHES = ("lambda1", "lambda2", "lambda3")
 _TENSOR = "E_gl"
+#: Strains of rods, cables and thin plates; those of plates are tensors, three numbers each.
+_CURVATURES = ("kappa", "kappa_n3", "kappa_n0")
+_OF_LINES = (*ROD_STRAINS, "epsilon_green", "kappa_plane")
 _AXES = "stretch_axes"
 _BELOW_ONE = "the weights sum to less than 1"
 
@@ -50,10 +56,15 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     loss moduli of shear are those of the series, :math:`G_0 (1 - \sum g_i/(1 + \omega^2
     \tau_i^2))` and :math:`G_0 \sum g_i\, \omega \tau_i/(1 + \omega^2 \tau_i^2)`.
 
+    Of rods, thin plates and plane cables the forces and moments :math:`\partial W/\partial e` of
+    their strains e relax in the same way, all but those that keep the section of a rod: the
+    material has one series for stretch and shear, and no points across the section are needed.
+
     Parameters
     ----------
     law : an isotropic energy of a solid from J, I1, I2, principal stretches or E_gl, in named
-        parts of which one is ``"volumetric"``. Its moduli are the instantaneous ones.
+        parts of which one is ``"volumetric"``; or `rod`, `kirchhoff`, ``cable(curvature="plane")``
+        and their like. Its moduli are the instantaneous ones.
     g : weights of the series [-], positive; their sum is less than 1.
     tau : relaxation times [s], as many.
 
@@ -96,34 +107,37 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     law = law_of(law)
     asked = signature(law)
     what = f"{asked.name}() in prony()"
-    require_quantities(what, asked, (*INVARIANTS, *STRETCHES, _TENSOR), "an isotropic law")
     require_plain(what, law, "give the instantaneous (hyperelastic) law", memory=False)
     weights, times = _series(g, tau)
     numbers = range(1, len(weights) + 1)
     branches = [_PronyTerm(i) for i in numbers]
-    more = [_TENSOR] + ([_AXES] if {*STRETCHES} & {*asked.quantities} else [])
-    names = (*asked.quantities, *(q for q in more if q not in asked.quantities))
-    remembered: dict[str, Any] = {"stress_before": zeros(3, 3), "complement": 0}
+    strains: _OfSolid | _OfStructure
+    if {*_OF_LINES, *_CURVATURES} & {*asked.quantities}:
+        strains = _OfStructure(what, law, asked)
+    else:
+        strains = _OfSolid(what, law, asked)
+    names, zero = strains.names, strains.zero
+    remembered: dict[str, Any] = {"stress_before": zero, "complement": 0}
     for b in branches:
-        remembered |= {b.stress: zeros(3, 3), b.energy: 0, b.work: 0}
+        remembered |= {b.stress: zero, b.energy: 0, b.work: 0}
 
     def relaxing(*quantities: Any, dt: Expr, **own_values: Any) -> Remembered:
         at = dict(zip(names, quantities, strict=True))
         parameters = {p: own_values[p] for p in asked.parameters}
-        parts = _parts(what, law, [at[q] for q in asked.quantities], parameters)
-        volume = parts.pop(VOLUMETRIC)
-        W0, S0, E = Add(*parts.values()), _stress(what, law, asked, at, parameters), at[_TENSOR]
+        parts, elastic = strains.parts(at, parameters)
+        W0, S0, E = Add(*parts.values()), strains.stress(at, parameters), strains.strain(at)
         before = own_values["stress_before"]
         divergence = W0 - _dot(before, E) - own_values["complement"]
         now = [b.after(dt, own_values, S0 - before, E, divergence) for b in branches]
         share = 1 + Add(*(own_values[b.weight] * (b.gained(dt, own_values) - 1) for b in branches))
         linear = [b.linear(dt, own_values, before) for b in branches]
         result = {name: share * w for name, w in parts.items()}
-        result[next(iter(parts))] += _dot(sum(linear, zeros(3, 3)), E)
+        result[next(iter(parts))] += _dot(sum(linear, zero), E)
         equilibrium = 1 - Add(*(own_values[b.weight] for b in branches))
+        state = equilibrium * W0 + Add(*(b.stored for b in now))
         return remember(
-            {**result, VOLUMETRIC: volume},
-            stored=volume + equilibrium * W0 + Add(*(b.stored for b in now)),
+            {**result, **elastic} if {*result} != {""} else result[""],
+            stored=strains.stored(state, elastic),
             dissipated=Add(*(b.dissipation for b in now)),
             stress_before=S0,
             complement=W0 - _dot(S0, E),
@@ -140,6 +154,113 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     limits |= {b.time: positive() for b in branches}
     energy = domains(**{**domains_of(law), **limits})(relaxing)
     return memory(**remembered)(isotropic(**constants_of(law))(energy))
+
+
+@dataclass(frozen=True)
+class _OfSolid:
+    """The strain of a solid, whose volumetric part stays elastic.
+
+    Attributes
+    ----------
+    what : names the law in messages.
+    law, arguments : the law, and what it asks for.
+    """
+
+    what: str
+    law: Energy
+    arguments: Signature
+
+    def __post_init__(self) -> None:
+        offered = (*INVARIANTS, *STRETCHES, _TENSOR)
+        require_quantities(self.what, self.arguments, offered, "an isotropic law")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quantities that the viscoelastic law asks for."""
+        asked = self.arguments.quantities
+        more = [_TENSOR] + ([_AXES] if {*STRETCHES} & {*asked} else [])
+        return (*asked, *(q for q in more if q not in asked))
+
+    @property
+    def zero(self) -> Matrix:
+        """A stress of 0."""
+        return zeros(3, 3)
+
+    def parts(
+        self, at: Mapping[str, Any], parameters: Mapping[str, Any]
+    ) -> tuple[dict[str, Expr], dict[str, Expr]]:
+        """Return the parts of the energy that relax, and those that do not."""
+        quantities = [at[q] for q in self.arguments.quantities]
+        parts = _parts(self.what, self.law, quantities, parameters)
+        return parts, {VOLUMETRIC: parts.pop(VOLUMETRIC)}
+
+    def strain(self, at: Mapping[str, Any]) -> Matrix:
+        """Return the strain, of the shape of the stress."""
+        return at[_TENSOR]
+
+    def stress(self, at: Mapping[str, Any], parameters: Mapping[str, Any]) -> Matrix:
+        """Return the stress of the parts that relax."""
+        return _stress(self.what, self.law, self.arguments, at, parameters)
+
+    def stored(self, state: Expr, elastic: Mapping[str, Expr]) -> object:
+        """Return the energy in the state: that of what relaxes, and the elastic parts."""
+        return Add(state, *elastic.values())
+
+
+class _OfStructure(_OfSolid):
+    """The strains of a rod, thin plate or cable in one column; the section of a rod is elastic."""
+
+    def __post_init__(self) -> None:
+        offered: tuple[str, ...] = (*_OF_LINES, "E_section", "cell_length")
+        if {*_CURVATURES} & {*self.arguments.quantities}:
+            offered = (_TENSOR, *_CURVATURES)
+        require_quantities(
+            self.what, self.arguments, offered, "a law of rods, cables or thin plates"
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The quantities that the viscoelastic law asks for."""
+        return self.arguments.quantities
+
+    @property
+    def zero(self) -> Matrix:
+        """Forces and moments of 0."""
+        tensors = {_TENSOR, *_CURVATURES}
+        sizes = (3 if q in tensors else 1 for q in self._strains())
+        return zeros(sum(sizes), 1)
+
+    def _strains(self) -> list[str]:
+        return [q for q in self.arguments.quantities if q not in ("E_section", "cell_length")]
+
+    def parts(
+        self, at: Mapping[str, Any], parameters: Mapping[str, Any]
+    ) -> tuple[dict[str, Expr], dict[str, Expr]]:
+        """Return the parts of the energy that relax, and those that do not."""
+        result = self.law(*(at[q] for q in self.arguments.quantities), **parameters)
+        parts = dict(result) if isinstance(result, Mapping) else {"": result}
+        return parts, {SECTION: parts.pop(SECTION)} if SECTION in parts else {}
+
+    def strain(self, at: Mapping[str, Any]) -> Matrix:
+        """Return all strains in a column, of tensors 11, 22, 12."""
+        return Matrix([x for q in self._strains() for x in _column(at[q])])
+
+    def stress(self, at: Mapping[str, Any], parameters: Mapping[str, Any]) -> Matrix:
+        """Return the forces and moments of the parts that relax."""
+        own = {q: _variables(q, at[q]) for q in self._strains()}
+        parts, _ = self.parts({**at, **own}, parameters)
+        W0, e = Add(*parts.values()), self.strain(own)
+        back = dict(zip(e, self.strain(at), strict=True))
+        return Matrix([diff(W0, x).xreplace(back) for x in e])
+
+    def stored(self, state: Expr, elastic: Mapping[str, Expr]) -> object:
+        """Return the energy in the state, of a rod that of its strains by name."""
+        return {"strain": state} if elastic else state
+
+
+def _column(value: Any) -> list[Expr]:
+    """Return a scalar, or 11, 22, 12 of a symmetric tensor of a plate."""
+    return [value[0, 0], value[1, 1], value[0, 1]] if isinstance(value, MatrixBase) else [value]
 
 
 @dataclass(frozen=True)
@@ -333,10 +454,12 @@ def _of_stretches(
 
 def _variables(name: str, value: Any) -> Any:
     """Return variables in the place of a quantity, to differentiate by them."""
-    if name == _TENSOR:
-        e = {(i, k): Dummy(f"E{i}{k}", real=True) for i in range(3) for k in range(i, 3)}
-        return Matrix(3, 3, lambda i, k: e[min(i, k), max(i, k)])
-    return Dummy(name, positive=True)
+    if isinstance(value, MatrixBase):
+        n = value.shape[0]
+        e = {(i, k): Dummy(f"{name}{i}{k}", real=True) for i in range(n) for k in range(i, n)}
+        return Matrix(n, n, lambda i, k: e[min(i, k), max(i, k)])
+    positive = name in INVARIANTS or name in STRETCHES
+    return Dummy(name, positive=True) if positive else Dummy(name, real=True)
 
 
 def _flat(value: Any) -> list[Expr]:

@@ -119,7 +119,8 @@ def remember(
         force is the derivative of the energy at constant memory of the beginning; so the energy
         of an inelastic law is an incremental potential.
     stored : energy in the state at the end of the step, per the same measure as the energy [J];
-        the audit and `System.energies` count it.
+        the audit and `System.energies` count it. Of a law with named parts that not all remember,
+        a dict of those that do, ``{"strain": W}``: the others may be at other points.
     dissipated : energy that the step dissipates [J].
     values : what was declared by `memory`, at the end of the step.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
 
-from symancf_codegen.declare import Lets, Local, PointLaw, Rule
+from symancf_codegen.declare import HistoryVariable, Lets, Local, PointLaw, Rule
 
 from ..errors import KinematicsError
 from ..kinematics import stretches
@@ -121,12 +121,15 @@ def energy_laws(
     function = f"{called.signature.name}()"
     for group in groups:
         names, parts, (rule, *_) = zip(*group, strict=True)
+        history = called.history_of(names)
         labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
         local = _local_of(called, parts) if called.local else ()
         total, own, all_outputs = sp.Add(*parts), kinds, outputs
         if outputs is None:
             pressed = volume if PART in names else NONE
-            total, corrections, all_outputs = _corrected(called, total, pressed, local, pressure)
+            total, corrections, all_outputs = _corrected(
+                called, total, pressed, local, pressure, history
+            )
             own = {**kinds, **corrections}
         law = build_law(
             "_".join([called.name, *labels]),
@@ -138,8 +141,8 @@ def energy_laws(
             title=_title(called, names),
             called=f"part {' and '.join(map(repr, labels))} of {function}" if labels else function,
             outputs=all_outputs,
-            history=called.history,
-            stored=called.stored,
+            history=history,
+            stored=called.stored_in(dict(zip(names, parts, strict=True))),
             local=local,
             shared=called.shared and bool(local),
         )
@@ -177,9 +180,12 @@ def _require_suited(
             possible=(other,) if element.without else (),
             **data,
         )
-    if len(groups) > 1 and (called.history or (called.local and not called.shared)):
+    own = [group for group in groups if called.history_of([share[0] for share in group])]
+    if called.local and not called.shared:
+        own = [*groups]
+    if len(own) > 1:
         does = "remembers" if called.history else "has unknowns at its points"
-        rules = [group[0][-1].name for group in groups]
+        rules = [group[0][-1].name for group in own]
         raise KinematicsError(
             f"{called.signature.name}() {does}, and its parts are integrated at the points of "
             f"{len(rules)} rules ({', '.join(rules)}): give one rule for all, volumetric='full'",
@@ -194,12 +200,13 @@ def _corrected(
     volume: Corrections,
     local: Sequence[Local],
     pressure: PressureField | None,
+    history: Sequence[HistoryVariable],
 ) -> tuple[sp.Expr, dict[str, Kind], dict[str, sp.Expr] | None]:
     """Return an energy with corrections of stresses, their kinds, and outputs; see `predictable`.
 
     Where that of the volume is not corrected, all stresses are, of laws of the displacement alone.
     """
-    if called.history or (local and not pressure):
+    if (history and not called.kinematics.penalties) or (local and not pressure):
         return total, {}, None
     more, stresses = volume
     corrections: dict[str, Kind] = dict.fromkeys(stresses, "point")

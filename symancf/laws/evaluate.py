@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Value
 
 
-Own = tuple[tuple[HistoryVariable, ...], sp.Expr | None, tuple[Local, ...]]
+Own = tuple[tuple[HistoryVariable, ...], Mapping[str, sp.Expr] | None, tuple[Local, ...]]
 NOTHING: Own = ((), None, ())
 
 
@@ -120,7 +120,11 @@ def evaluate_on(
     own_symbols = called.symbols
     every = symbols | own_symbols
     checked = {part: _density(asked.name, part, w, every) for part, w in parts.items()}
-    own = _own(asked.name, called, kinematics, symbols, reserved, where) if own_symbols else NOTHING
+    own = (
+        _own(asked.name, called, kinematics, symbols, reserved, where, checked)
+        if own_symbols
+        else NOTHING
+    )
     history, stored, local = own
     roots = _roots(quantities)
     if roots:
@@ -204,9 +208,11 @@ def _own(
     arguments: set[sp.Symbol],
     reserved: Collection[str],
     where: str,
+    parts: Mapping[str, sp.Expr],
 ) -> Own:
     """Return what the points of an energy remember, what is stored, and unknowns of its own.
 
+    Stored are energies by parts, ``""`` where that of all parts is one.
     First values are made of those symbols of its `arguments` arguments that do not move.
     """
     moving = {s for s, _ in (*kinematics.inner, *kinematics.lets)}
@@ -225,7 +231,9 @@ def _own(
         history.append(replace(m, update=update, initial=initial))
     stored = None
     if called.stored is not None:
-        stored = checked("stored", called.stored, all_symbols, has_hint=True)
+        whole = called.stored if isinstance(called.stored, Mapping) else {"": called.stored}
+        stored = {p: checked("stored", w, all_symbols, has_hint=True) for p, w in whole.items()}
+        _require_parts(name, stored, parts, called.symbols)
     begins = fixed | {m.symbol for m in history}
     local: list[Local] = []
     for x in called.local:
@@ -235,6 +243,30 @@ def _own(
             equation = checked(f"{of} in its equation", equation, all_symbols)
         local.append(replace(x, start=start, equation=equation))
     return tuple(history), stored, tuple(local)
+
+
+def _require_parts(
+    name: str,
+    stored: Mapping[str, sp.Expr],
+    parts: Mapping[str, sp.Expr],
+    own: Collection[sp.Symbol],
+) -> None:
+    """Check that what is stored by parts is that of all parts that remember.
+
+    Raises
+    ------
+    KinematicsError
+    """
+    remembering = [p for p, w in parts.items() if w.free_symbols & {*own}]
+    if "" in stored or {*remembering} <= {*stored} <= {*parts}:
+        return
+    raise KinematicsError(
+        f"{name}: remember(..., stored={{...}}) names the parts {', '.join(stored) or 'none'}; "
+        f"those that remember are {', '.join(remembering)}, of {', '.join(parts)}",
+        asked="stored",
+        given=tuple(stored),
+        possible=remembering,
+    )
 
 
 def _rough(w: sp.Expr, base: sp.Expr) -> bool:

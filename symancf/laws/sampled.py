@@ -300,7 +300,7 @@ def _offered(
     called = evaluate_energy(
         element, energy, values=None, pressure=pressure, frozen=True, **options
     )
-    density = sp.Add(*called.parts.values()) if called.stored is None else called.stored
+    density = called.energy()
     of_energy, of_law = stresses(called.kinematics, density), _own(energy, called)
     offered = {**called.kinematics.quantities, **of_energy, **of_law}
     name_of = called.signature.name

@@ -23,6 +23,7 @@ from ..cells.table import CELLS
 from ..errors import MeshError
 from ..runtime import jit
 from ..runtime.collective import block_starts, combine, exchange, lookup, owners_of, share_error
+from ..runtime.limits import require_countable
 from ..values.arguments import LENGTHS
 from .cells import dimension, table_of_jacobians
 from .edges import AdjacencyGraph, adjacency, compress
@@ -94,11 +95,12 @@ class LocalCells:
         self.comm = mesh.comm
         self.ids: Ints | None = None
         if mesh.comm.size == 1:
-            self.X = np.ascontiguousarray(mesh.points)
+            require_countable(mesh.comm, "points of the mesh", mesh.n_points)
+            self.X = np.ascontiguousarray(mesh.points, np.float64)
             places = [r.astype(np.int32, copy=False) for r in rows]
         else:
             self.ids, places = compress(rows)
-            self.X = mesh.fetch_points(self.ids)
+            self.X = np.ascontiguousarray(mesh.fetch_points(self.ids), np.float64)
         self.vertices = dict(zip(mesh.cells, map(np.ascontiguousarray, places), strict=True))
         self.keys: dict[str, Hashes] = {}
         self._library = jit.load_runtime(Path(__file__).with_name("check.c"), mesh.comm)
@@ -135,6 +137,7 @@ class LocalCells:
         """
         found = np.array([np.finfo(float).eps, 0.0, 0.0])
         edges = np.full((1 + len(X), 2), -1, np.int32)
+        X = np.ascontiguousarray(X, np.float64)
         arrays = graph.start, graph.neighbours, X, chosen.view(np.uint8)
         if self._library.symancf_edges(
             len(X),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from . import Mesh
 
+GRAPH = Path(__file__).parent / "partition" / "graph.c"
 _EDGES = {len(c.nodes): c.links for c in (LINE, QUAD, HEXAHEDRON)}
 
 
@@ -76,6 +78,28 @@ def adjacency(
     every = np.empty(size + 1, np.int64)
     library.symancf_symmetric(size, *(pointer(x) for x in (start, upper, end, every, neighbours)))
     return AdjacencyGraph(every, neighbours[: every[-1]])
+
+
+def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: AdjacencyGraph) -> Ints32:
+    """Order of the vertices that keeps neighbours close: new place -> old number (collective)."""
+    library = jit.load_runtime(GRAPH, comm)
+    size = len(graph.start) - 1
+    order = np.empty(max(1, size), np.int32)
+    if library.symancf_order(size, *(pointer(x) for x in (graph.start, graph.neighbours, order))):
+        raise MemoryError("order of the vertices: not enough memory")
+    return order[:size]
+
+
+def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
+    """Return the least of the vertices that pairs (m, 2) connect each of `size` with (collective).
+
+    But of this rank only.
+    """
+    library = jit.load_runtime(GRAPH, comm)
+    least = np.empty(max(1, size), np.int32)
+    edges = np.ascontiguousarray(pairs, dtype=np.int32)
+    library.symancf_connected(size, ctypes.c_int64(len(edges)), pointer(edges), pointer(least))
+    return least[:size]
 
 
 def compress(arrays: Sequence[Integers]) -> tuple[Ints, list[Ints32]]:

@@ -110,11 +110,14 @@ class RowNorms:
             total[-1] = np.bincount(self.class_of_prescribed, forces * forces, minlength=count)
         total = self.system.sum(total)
         norms = list(np.sqrt(total))
+        alone = self.numbering.comm.size == 1
         for k, size in enumerate(total.sum(axis=1)):
             if not SAFE_SQUARES[0] < size < SAFE_SQUARES[1]:
                 mine = k < len(vectors)
-                label = self.of_row if mine else self.class_of_prescribed
-                norms[k] = self._safely(vectors[k] if mine else forces, label)
+                values = vectors[k] if mine else forces
+                if not (alone and size == 0.0 and not values.any()):
+                    label = self.of_row if mine else self.class_of_prescribed
+                    norms[k] = self._safely(values, label)
         return norms
 
     def _safely(self, values: Array, label: Ints) -> Array:

@@ -309,11 +309,14 @@ class History(Portable, Displayable, OwnAttributes):
         numbers = np.array([] if motion is None else motion.due, dtype=np.int64)
         called: dict[int, list[ValueSeries]] = {}  # by the number of the instant
         known: list[tuple[ValueSeries, Ints, Array]] = []  # numbers of steps, rows
+        shown: dict[bytes, Any] = {}  # by the numbers of instants
         for series in self._series.values():
             at = np.flatnonzero(series.is_due(begun + numbers))
             along = getattr(series.function, "along", None)
             if along is not None and motion is not None and len(at):
-                known.append((series, numbers[at], along(motion.at(at))))
+                key = at.tobytes()
+                shown[key] = shown[key] if key in shown else motion.at(at)
+                known.append((series, numbers[at], along(shown[key])))
             for k in at.tolist() if along is None else ():
                 called.setdefault(k, []).append(series)
         done = made = 0

@@ -31,11 +31,21 @@ def peak_memory() -> float:
 
     (What getrusage tells starts with the peak of the process that started this one.)
     """
+    return _of_process("VmHWM") / 1024.0
+
+
+def present_memory() -> float:
+    """Return the memory that this process has now [bytes], 0.0 where the system tells nothing."""
+    return 1024.0 * _of_process("VmRSS")
+
+
+def _of_process(name: str) -> float:
+    """Return what Linux tells of this process [kB]."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
         return 0.0
-    return float(status.split("VmHWM:")[1].split()[0]) / 1024.0
+    return float(status.split(f"{name}:")[1].split()[0])
 
 
 def duration_text(seconds: float) -> str:

@@ -42,6 +42,7 @@ class FixedSolver:
     ----------
     symmetric : whether the matrix is.
     other : the package of SuiteSparse that takes over, where PETSc has it; else MUMPS does.
+    counts : whether pivots are counted, which one rank alone knows.
 
     Attributes
     ----------
@@ -51,13 +52,20 @@ class FixedSolver:
 
     Raises
     ------
-    SymancfError : several ranks have rows.
+    SymancfError : several ranks have rows, or there are several and pivots are counted.
     """
 
-    def __init__(self, matrix: Matrix, ksp: PETSc.KSP, symmetric: bool, other: str = "klu") -> None:
-        if not matrix.numbering.topology.on_one_rank:
+    def __init__(
+        self,
+        matrix: Matrix,
+        ksp: PETSc.KSP,
+        symmetric: bool,
+        other: str = "klu",
+        counts: bool = False,
+    ) -> None:
+        if matrix.comm.size > 1 and (counts or not matrix.numbering.topology.on_one_rank):
             raise SymancfError(
-                f"-pc_type {FIXED} is for rows of one rank; on {matrix.comm.size} take -pc_type lu",
+                f"-pc_type {FIXED} is for one rank; on {matrix.comm.size} take -pc_type lu",
                 asked="-pc_type",
                 given=FIXED,
                 possible=("lu", "cholesky"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How what a system is made of follows a parameter: values of kernels, and prescribed coordinates.
+"""Derivatives of values of kernels, and of prescribed coordinates, by one parameter.
 
 Functions of the user stand between a parameter and these, so derivatives are differences; of a
 `Parameter`, and what is linear in it, they have no error but round-off.

@@ -280,6 +280,10 @@ def configure(snes: PETSc.SNES, system: DiscreteSystem, options: SolverOptions) 
     preconditioner = options.choice("pc_type")
     fixed = options.choice("pc_factor_mat_solver_type") is None
     offered = options.offer(fitting(defaults(system, preconditioner, fixed), preconditioner))
+    if system.numbering.size > SMALL_SYSTEM:
+        from .cost import warn_of_memory
+
+        warn_of_memory(system, str(preconditioner or offered["pc_type"]), is_symmetric(system))
     if offered.get("pc_type") == "gamg":
         attach_rigid_modes(system)
     take(snes)

@@ -203,6 +203,16 @@ def _height(r_a: Any, *, h: Any) -> Any:
     return r_a[2] - h
 
 
+def _remainders(**o: Any) -> Any:
+    mesh = sa.Mesh.box((1.0,), (1,))
+    load = sa.Parameter("load", 0.1)
+    bar = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=10.0, EI=1.0)
+    terms = [sa.fix(bar["x0"]), sa.force(bar["x1"], (load, 0.0, 0.0))]
+    problem = sa.StaticProblem(sa.System(bar, terms=terms))
+    problem.solve()
+    return sa.check_gradient(problem, sa.Goal(lambda u_a: u_a[0], bar["x1"]), [load], **o)
+
+
 def _drag(v_a: Any, *, c: Any) -> Any:
     return {v_a: -c * v_a}
 
@@ -1006,6 +1016,8 @@ def examples() -> dict[str, Example]:
             {"law": sa.energies.neo_hooke(), "by": lambda t, *, a: 1 + a * t},
             None,
         ),
+        "materials.card": (sa.materials.card, {"name": "Ecoflex 00-30", "units": "mm"}, None),
+        "materials.cards": (sa.materials.cards, {}, None),
         "energies.rest_strain": (
             sa.energies.rest_strain,
             {"law": sa.energies.rod(), "by": "kappa2"},
@@ -1106,6 +1118,18 @@ def examples() -> dict[str, Example]:
         ),
         "buckle": (_buckle, {"parameter": None, "count": 1}, None),
         "check": (sa.check, {"system": system, "amplitude": 1e-3, "seed": 0}, None),
+        "Goal": (
+            lambda function, end, **o: sa.Goal(function, end, **o).value(system),
+            {"function": _height, "end": tip, "name": "g", "h": 0.25},
+            None,
+        ),
+        "Goal.value": (sa.Goal(lambda u_a: u_a[0], x1).value, {"system": system}, None),
+        "check_gradient": (_remainders, {"size": 0.02, "seed": 0}, None),
+        "Field.values": (
+            lambda values: setattr(sa.Field([1.0, 2.0]), "values", values),
+            {"values": [3.0, 4.0]},
+            None,
+        ),
         "System.momentum": (_moved()[0].momentum, {"about": (0.0, 0.0, 0.0)}, None),
         "Restart": (sa.Restart, {"path": "run.ckpt", "every": 1, "minutes": 1.0}, None),
         # results

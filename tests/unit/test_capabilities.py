@@ -26,7 +26,7 @@ OTHERS = (
     "System StaticProblem DynamicProblem EigenProblem check",
     "Baumgarte Fuzzy Projection",  # of explicit methods
     "History Restart Table results sample maximum root_print capabilities",
-    "elements energies joints output view checkpoint __version__",
+    "elements energies joints materials output view checkpoint __version__",
     "SymancfError MeshError KinematicsError ParameterError CheckpointError CompileError",
     "ConstraintError ConvergenceError Suspended",
 )

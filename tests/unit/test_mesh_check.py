@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,6 +15,10 @@ import symancf as sa
 from symancf.cells import CELLS
 from symancf.mesh.cells import jacobians
 from symancf.mesh.conformity import Edges, LocalCells, hashes
+from symancf.mesh.storage import read_slices
+
+if TYPE_CHECKING:
+    from pathlib import Path
 from symancf.mesh.edges import adjacency
 
 pytestmark = pytest.mark.collective
@@ -95,6 +101,18 @@ def test_cells_with_one_hash_are_compared(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(conformity.LocalCells, "first_repeating", colliding)
     sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3)).check()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_file_in_single_precision_is_checked_alike(shared_tmp_path: Path, kind: type) -> None:
+    path = shared_tmp_path / "box.h5"
+    sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3)).write(path)
+    slices = read_slices(path, COMM)
+    fewer = replace(slices, points=slices.points.astype(kind))
+    mesh = sa.Mesh(COMM, "box", fewer)
+    mesh.check()
+    low = LocalCells(mesh).least_jacobians("hexahedron")
+    np.testing.assert_allclose(low, 1.0, atol=1e-5)
 
 
 def test_checks_pass_little_memory() -> None:

@@ -60,6 +60,7 @@ def test_the_reference_has_every_public_name(repository):
         "elements",
         "energies",
         "joints",
+        "materials",
         "output",
         "view",
         "ground",

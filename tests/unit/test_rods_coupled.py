@@ -147,7 +147,7 @@ def test_turned_layers_and_units() -> None:
 def test_refused_strips() -> None:
     make, law = sa.Section.laminate, sa.energies.saint_venant_kirchhoff()
     with refused(sa.ParameterError, asked="layers"):
-        make(law, width=1.0)  # type: ignore[arg-type]
+        make(law, width=1.0)
     with refused(sa.ParameterError, asked="nu"):
         make(sa.Layers([(law, 0.1)]), width=1.0, E=1.0)
     with refused(sa.ParameterError, asked="Nu"):
@@ -159,5 +159,7 @@ def test_refused_strips() -> None:
     heavy = [(law, 0.1, 0, {"rho": 1.0}), (law, 0.1, 0, {"rho": 2.0})]
     with refused(sa.ParameterError, asked="rho"):
         make(sa.Layers(heavy), width=1.0, E=1.0, nu=0.3)
+    with refused(sa.ParameterError, asked="rho", given=0.0):
+        make(sa.Layers([(law, 0.1)]), width=1.0, E=1.0, nu=0.3, rho=0.0)
     with refused(sa.ParameterError, asked="lambda1"):
         make(sa.Layers([(sa.energies.hencky(), 0.1)]), width=1.0, mu=1.0, k=2.0)

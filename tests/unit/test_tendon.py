@@ -103,6 +103,35 @@ def turn(system, arm):
     return math.atan2(e[2], e[0])
 
 
+@pytest.mark.parametrize(("eyelets", "forces"), [(100, (1.0, 0.5)), (50, (1.0, 0.0, 1.0))])
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+def test_reverses_over_many_eyelets_in_one_step(eyelets, forces, unit):
+    """On 8 cells of a rod that bends by half a radian: tensions of ropes, friction reversed."""
+    line = sa.Mesh.box((unit,), (8,), cell="line3")
+    section = sa.Section.circle(6e-3 * unit).rod(E=1e7 / unit**2, nu=0.49, rho=1070.0)
+    rod = sa.Body(line["body"], sa.elements.ancf_rod, sa.energies.rod(), **section)
+    X = [(x * unit, 0.0, 0.0) for x in np.linspace(0.01, 1.0, eyelets)]
+    force, mu = sa.Parameter("force", 0.0), 0.2
+    places = [sa.eyelet(rod.at(X), (0.0, 5e-3 * unit))]
+    cord = sa.Tendon(places, EA=2e4, mu=mu, start=sa.winch(force=force))
+    system = sa.System(rod, terms=[sa.fix(rod["x0"]), cord])
+    problem = sa.StaticProblem(system)
+    for k, value in enumerate(forces):
+        force.value = value
+        problem.solve()
+        growth = np.exp((-mu if k % 2 == 0 else mu) * cord.angles(system)[1:-1])
+        T = cord.tensions(system)
+        assert np.allclose(T[1:], growth * T[:-1], rtol=1e-8, atol=1e-9)
+    assert problem.history.iterations <= 25
+
+
+def test_tells_that_one_that_does_not_stretch_has_no_tensions_where_it_sticks():
+    force = sa.Parameter("force", 100.0)
+    system, _ = rope(sa.winch(force=force), EA=math.inf)
+    with pytest.raises(sa.ConvergenceError, match="does not stretch and rubs"):
+        sa.StaticProblem(system).solve()
+
+
 @pytest.mark.parametrize("EA", [500.0, math.inf])
 def test_draws_an_arm_in_one_step(EA):
     """Drawn by 2, 5 and 10 mm, each in one step: the root of one equation in the angle."""

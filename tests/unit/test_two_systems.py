@@ -282,3 +282,23 @@ def test_results_of_a_contact_that_is_in_another_system_are_refused() -> None:
                 ask(system)
             with refused(sa.ParameterError, asked="system", given=None):
                 ask(None)
+
+
+def test_a_place_is_found_once_in_each_system() -> None:
+    link = sa.RigidBody.box((1.0, 0.1, 0.1), (0.5, 0.0, 0.0), rho=1.0, name="link")
+    other = sa.RigidBody.sphere(0.1, (3.0, 0.0, 0.0), rho=1.0, name="other")
+    tip = link.at((0.5, 0.0, 0.0))
+    systems = sa.System(link), sa.System(other, link)
+    for k, system in enumerate(systems):  # another number of the node in each
+        np.testing.assert_array_equal(system.position(tip), [[1.0, 0.0, 0.0]])
+        found = system._discrete.rows_of
+        system._discrete.rows_of = pytest.fail  # type: ignore[method-assign,assignment]
+        moved = 0.0
+        for rows in found(tip, ["value"]):  # of the rank that has the node
+            change = 0.25 * (k + 1) * rows.value * (rows.component == 2)
+            system.state[rows.coordinate] += change
+            moved += float(change @ rows.value)
+        moved = MPI.COMM_WORLD.allreduce(moved)
+        np.testing.assert_allclose(system.position(tip), [[1.0, 0.0, moved]], rtol=1e-15)
+        system._discrete.rows_of = found  # type: ignore[method-assign]
+    assert systems[0].position(tip)[0, 2] != systems[1].position(tip)[0, 2]

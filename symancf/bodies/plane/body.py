@@ -45,7 +45,10 @@ def rotations(angles: Array) -> Array:
     """Return the matrices (..., 2, 2) of angles (...)."""
     each = angles.ravel().tolist()
     c, s = (np.array([*map(of, each)]).reshape(angles.shape) for of in (math.cos, math.sin))
-    return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
+    found: Array = np.empty((*angles.shape, 2, 2))
+    found[..., 0, 0] = found[..., 1, 1] = c
+    found[..., 0, 1], found[..., 1, 0] = -s, s
+    return found
 
 
 def turned(v: Array) -> Array:

@@ -230,6 +230,13 @@ def _mass(layers: Layers, b: float, values: Mapping[str, float]) -> dict[str, fl
     if not layers.weighs(values):
         return mass
     of = [(values[n], layers.moments(numbers)) for n, numbers in layers.densities().items()]
+    for rho, _ in of:
+        if not rho > 0.0:
+            raise ParameterError(
+                f"Section.laminate: a density is {rho:g}: it must be positive",
+                asked="rho",
+                given=rho,
+            )
     total, first, second = (
         sum(rho * moments[n] * (h / 2.0) ** (n + 1) for rho, moments in of) for n in range(3)
     )

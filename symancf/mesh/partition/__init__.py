@@ -7,26 +7,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Ints, Ints32
+from ...arrays import Array, Ints, Ints32
 from ...errors import MeshError
 from ...runtime.collective import exchange, exchange_blocks, lookup, shares, together
 from ...runtime.log import EVENTS, logged
 from ...runtime.petsc import keep
-from ..edges import adjacency, compress
+from ..edges import adjacency, compress, reverse_cuthill_mckee_order
 from .ghosts import GhostExchange
-from .graph import reverse_cuthill_mckee_order
 from .ownership import Owners, find_owners, in_graph
 from .topology import Family, LocalFamily, Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from mpi4py import MPI
 
 
 @logged(EVENTS, "partition")
 def distribute(
-    comm: MPI.Comm, families: Sequence[Family], *, n_points: int | None = None
+    comm: MPI.Comm,
+    families: Sequence[Family],
+    *,
+    n_points: int | None = None,
+    points: Callable[[Ints], Array] | None = None,
 ) -> Topology:
     """Give every vertex an owner and every rank the entities that touch its vertices.
 
@@ -41,6 +44,8 @@ def distribute(
     ----------
     families : Entities, each given on exactly one rank.
     n_points : number of points of the mesh: ids below it must be used by a partitioned family.
+    points : gives the places (n, 3) of such points (collective): with more than a million vertices
+        on a rank they are cut along Morton's curve instead of by PT-Scotch.
 
     Raises
     ------
@@ -50,7 +55,7 @@ def distribute(
     keep(comm)
     _validate(comm, families)
     local_ids, local = compress([f.vertices for f in families])
-    owners = find_owners(comm, families, local_ids, local, n_points)
+    owners = find_owners(comm, families, local_ids, local, n_points, points)
     entities: list[tuple[Ints, Ints]] = []
     for family, vertices in zip(families, local, strict=True):
         row, rank = _destinations(owners.of_local[vertices])

@@ -13,8 +13,7 @@ from mpi4py import MPI
 
 from ...arrays import Ints
 from ...runtime.collective import exchange, lookup, owners_of, shares
-from ..edges import compress
-from .graph import least_of
+from ..edges import compress, least_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

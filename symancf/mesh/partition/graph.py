@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Graphs of vertices: partition by PETSc, ordering for locality."""
+"""Graphs of vertices on several ranks: their rows united, partition by PETSc."""
 
 from __future__ import annotations
 
@@ -27,29 +27,6 @@ def _library(comm: MPI.Comm) -> ctypes.CDLL:
     library = jit.load_runtime(Path(__file__).with_name("graph.c"), comm)
     library.symancf_unite.restype = ctypes.c_int64
     return library
-
-
-def reverse_cuthill_mckee_order(comm: MPI.Comm, graph: AdjacencyGraph) -> Ints32:
-    """Order of the vertices that keeps neighbours close: new place -> old number (collective)."""
-    size = len(graph.start) - 1
-    order = np.empty(max(1, size), np.int32)
-    if _library(comm).symancf_order(
-        size, *(pointer(x) for x in (graph.start, graph.neighbours, order))
-    ):
-        raise MemoryError("order of the vertices: not enough memory")
-    return order[:size]
-
-
-def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
-    """Return the least of the vertices that pairs (m, 2) connect each of `size` with (collective).
-
-    But of this rank only.
-    """
-    least = np.empty(max(1, size), np.int32)
-    edges = np.ascontiguousarray(pairs, dtype=np.int32)
-    library = _library(comm)
-    library.symancf_connected(size, ctypes.c_int64(len(edges)), *map(pointer, (edges, least)))
-    return least[:size]
 
 
 def gather_rows(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Ints, Ints32
+from ...arrays import Array, Ints, Ints32
 from ...errors import MeshError
 from ...runtime.collective import (
     block_starts,
@@ -27,12 +27,23 @@ from ..edges import adjacency
 from .graph import gather_rows, partition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .topology import Family
 
 #: vertices, points of meshes with them: with fewer rank 0 alone is faster than several
 PARTITION_FROM = 400
+
+
+#: Vertices of a rank up to which PT-Scotch cuts the graph: with more its memory counts.
+VERTICES_OF_GRAPH = 1_000_000
+SPREAD = (
+    (32, 0x1F00000000FFFF),
+    (16, 0x1F0000FF0000FF),
+    (8, 0x100F00F00F00F00F),
+    (4, 0x10C30C30C30C30C3),
+    (2, 0x1249249249249249),
+)
 
 
 @dataclass
@@ -50,6 +61,7 @@ def find_owners(
     local_ids: Ints,
     local: Sequence[Ints32],
     n_points: int | None,
+    points: Callable[[Ints], Array] | None,
 ) -> Owners:
     """Cut the graph of vertices into one part for each rank; a small one is rank 0's. Collective.
 
@@ -57,17 +69,17 @@ def find_owners(
     ----------
     local_ids : sorted distinct vertex ids of this rank's slices.
     local : vertices of each family as places in `local_ids`.
-    n_points : see `distribute`.
+    n_points, points : see `distribute`.
     """
     last = int(reduced(comm, np.array([local_ids.max(initial=-1)]), MPI.MAX)[0])
     if last < 0:
         raise MeshError("nothing to distribute: the families hold no entities", asked="entities")
     starts = block_starts(last + 1, comm.size)
-    if last + 1 < _partition_from(comm) or comm.size == 1:
+    if comm.size == 1 or last + 1 < _partition_from(comm):
         mine = int(starts[comm.rank + 1] - starts[comm.rank])
         _refuse_unused(comm, families, local_ids, local, in_graph(comm, families), n_points)
         return Owners(starts, np.zeros(mine, np.int32), np.zeros(len(local_ids), np.int32))
-    return _cut(comm, families, local_ids, local, n_points, starts)
+    return _cut(comm, families, local_ids, local, n_points, points, starts)
 
 
 def _partition_from(comm: MPI.Comm) -> int:
@@ -96,6 +108,7 @@ def _cut(
     local_ids: Ints,
     local: Sequence[Ints32],
     n_points: int | None,
+    points: Callable[[Ints], Array] | None,
     starts: Ints,
 ) -> Owners:
     chosen = in_graph(comm, families)
@@ -115,6 +128,15 @@ def _cut(
     weights = np.bincount(ids, costs, minlength=mine).astype(float)
     used_here = np.bincount(ids, uses, minlength=mine) > 0
 
+    table = np.full(mine, -1, np.int32)
+    if points is not None and n_points is not None:
+        placed = np.flatnonzero(used_here[: max(0, n_points - base)])
+        if comm.allreduce(len(placed)) > VERTICES_OF_GRAPH * comm.size:
+            table[placed] = along_curve(comm, points(base + placed), weights[placed])
+            owners = Owners(starts, table, lookup(comm, starts, local_ids, table))
+            _follow(comm, owners, local_ids, local)
+            return owners
+
     # Vertices of the graph are numbered without gaps; the numbers go back.
     nodes = shares(comm, int(used_here.sum()))
     number = np.where(used_here, np.cumsum(used_here) - 1 + nodes[comm.rank], -1)
@@ -127,11 +149,44 @@ def _cut(
         graph, numbers = graph.only(rows_kept), numbers[rows_kept]
     pointers, columns = gather_rows(comm, graph, numbers, nodes)
     del graph, numbers, number
-    table = np.full(mine, -1, np.int32)
     table[used_here] = partition(comm, nodes, pointers, columns, weights[used_here])
     owners = Owners(starts, table, lookup(comm, starts, local_ids, table))
     _follow(comm, owners, local_ids, local)
     return owners
+
+
+def along_curve(comm: MPI.Comm, X: Array, weights: Array) -> Ints32:
+    """Return the part (n,) of each place: as many along Morton's curve as there are ranks.
+
+    All parts weigh the same, but for one place. Nothing travels but sums: where the curve is cut is
+    found by bisection of its 63 bits (G. M. Morton, A computer oriented geodetic data base, 1966).
+    Collective.
+
+    Parameters
+    ----------
+    X : (n, 3) places of this rank.
+    weights : (n,) of them.
+    """
+    low = reduced(comm, X.min(axis=0, initial=np.inf), MPI.MIN)
+    high = reduced(comm, X.max(axis=0, initial=-np.inf), MPI.MAX)
+    extent = float((high - low).max())
+    scale = (2**21 - 1) / extent if 0.0 < extent < np.inf else 0.0
+    key = np.zeros(len(X), np.int64)
+    for axis in range(3):
+        bits = np.rint((X[:, axis] - low[axis]) * scale).astype(np.int64)
+        for shift, mask in SPREAD:  # two bits of the others between two of this axis
+            bits = (bits | (bits << shift)) & mask
+        key |= bits << axis
+    order = np.argsort(key, kind="stable")
+    along, before = key[order], np.concatenate([[0.0], np.cumsum(weights[order])])
+    wanted = comm.allreduce(float(before[-1])) * np.arange(1, comm.size) / comm.size
+    least, most = np.zeros(comm.size - 1, np.int64), np.full(comm.size - 1, 2**63 - 1)
+    for _ in range(63):
+        middle = least + (most - least) // 2
+        enough = reduced(comm, before[np.searchsorted(along, middle)]) >= wanted
+        most, least = np.where(enough, middle, most), np.where(enough, least, middle + 1)
+        least = np.minimum(least, most)
+    return np.searchsorted(most, key, side="right").astype(np.int32)
 
 
 def _follow(comm: MPI.Comm, owners: Owners, local_ids: Ints, local: Sequence[Ints32]) -> None:

@@ -16,7 +16,7 @@ static void add_norms(const symancf_problem *p, const double *local, double *nor
 }
 
 /* Write |M a| and the forces |R_i| of all roles in one sum, 0 of constraints; see `Balance.parts`. */
-static void forces_in_parts(const symancf_problem *p, const symancf_state *s, double *norms)
+void symancf_forces_in_parts(const symancf_problem *p, const symancf_state *s, double *norms)
 {
   const symancf_estimates *e = p->work->estimates;
   const int32_t classes = p->work->stopping->classes;
@@ -62,7 +62,7 @@ static void estimate_round_off(const symancf_problem *p, symancf_state *s)
     norms_of(p, e->rows, NULL, e->share);
     for (int32_t c = 0; c < b->classes; c++) b->noise[c] = larger(e->share[c], b->noise[c]);
   }
-  forces_in_parts(p, s, e->share);
+  symancf_forces_in_parts(p, s, e->share);
   for (int32_t c = 0; c < b->classes; c++)
     s->in_parts[c] = w->forces[c] = larger(w->forces[c], e->share[c]);
   s->split = s->estimated = s->measured = 1;

@@ -71,8 +71,10 @@ class Instants:
 
     def at(self, which: Ints) -> DiscreteSystem:
         """Return the system at some of the instants."""
-        times = np.array([self.steps[self.due[k] - 1].time for k in which])
-        state, rate, _, _, residuals = np.swapaxes(self._motions[which], 0, 1)
+        times = self.method.newton.native.times[np.array(self.due)[which] - 1]
+        together = len(which) and which[-1] - which[0] == len(which) - 1  # no copy then
+        motions = self._motions[slice(which[0], which[-1] + 1) if together else which]
+        state, rate, _, _, residuals = np.swapaxes(motions, 0, 1)
         return self.system.at_instants(times, state, rate, residuals)
 
     def show(self, k: int) -> None:

@@ -185,6 +185,7 @@ class Native:
         next, workspace.
     kinks, estimates, sections : of Newton steps which are cut, of round-off, of rods.
     able : whether iterations are made in C.
+    times : of the steps of the last call of `several`, and more.
     work_plans : of drives and of dampers, whose work C adds up; None: there are none.
     """
 
@@ -203,7 +204,7 @@ class Native:
         self._remembering: Remembering | None = None
         self._reviewed: tuple[float, Sequence[Array]] = (np.inf, ())  # step's begin, variables
         self.work_plans: Sequence[Assembler | None] = ()
-        self._times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
+        self.times, self._counts = np.zeros(0), np.zeros((2, 0), np.int32)
         m, assembler, n = newton.motion, newton.system.assembler, len(newton.f)
         self.problem.give(
             work=ctypes.pointer(self.work),
@@ -418,6 +419,12 @@ class Native:
         able = self.able and "leftover" in newton.uses
         self.estimates.ready = able and self._roles is not None
 
+    def estimates_too(self) -> bool:
+        """Tell whether C can take forces in parts and estimate round-off at the present state."""
+        if self.able:
+            self._choose_assemblers()
+        return bool(self.able and self.estimates.ready)
+
     # ---- solutions ------------------------------------------------------------------------------
     def choose_start(self, before: Array, again: bool) -> None:
         """Begin a step from the start that leads nearest, or, `again`, second nearest.
@@ -484,10 +491,10 @@ class Native:
         """
         problem, state, newton = self.problem, self.state, self.newton
         system = newton.system
-        if len(self._times) < wanted:
-            self._times, self._counts = np.zeros(wanted), np.zeros((2, wanted), np.int32)
+        if len(self.times) < wanted:
+            self.times, self._counts = np.zeros(wanted), np.zeros((2, wanted), np.int32)
             of_steps = dict(zip(("step_iterations", "step_linear"), self._counts, strict=True))
-            problem.give(times=self._times, **of_steps)
+            problem.give(times=self.times, **of_steps)
         self.prepare()
         problem.give(h=h, end=end, seconds=seconds, chooses=newton.chooses)
         self._remembering, self._reviewed = None, (np.inf, ())
@@ -510,7 +517,7 @@ class Native:
             self._forget_step()
         if self._remembering is not None:
             self._remembering.end(state.begun if state.steps_done else None, state.time)
-        parts = [part[: state.steps_done] for part in (self._times, *self._counts)]
+        parts = [part[: state.steps_done] for part in (self.times, *self._counts)]
         if newton.comm.size > 1:
             for part in parts:
                 newton.comm.Bcast(part)

@@ -351,7 +351,7 @@ int symancf_test(const symancf_problem *p, symancf_state *s, int iteration)
 static int split_forces(const symancf_problem *p, symancf_state *s)
 {
   if (!p->work->estimates->ready) return p->ask(PARTS, 0);
-  forces_in_parts(p, s, s->in_parts);
+  symancf_forces_in_parts(p, s, s->in_parts);
   return 0;
 }
 

@@ -85,7 +85,7 @@ def fit(
     >>> import symancf as sa
     >>> stretch = np.linspace(1.0, 2.0, 6)
     >>> pulled = sa.MaterialTest.uniaxial(stretch, 0.4e6 * (stretch - stretch**-2))
-    >>> found = sa.fit(sa.energies.yeoh(), pulled, fixed=dict(C20=0.0, C30=0.0, k=1e9))
+    >>> found = sa.fit(sa.energies.yeoh(), pulled, fixed=dict(C20=0.0, C30=0.0))
     >>> round(found.values["C10"])
     200000
     """
@@ -152,7 +152,7 @@ class _Problem:
     Attributes
     ----------
     names : of the constants to be found.
-    known : the others.
+    fixed : the others.
     limits : name -> domain.
     scale : (rows,) by which differences of stress are divided.
     data : (rows,) all stresses.
@@ -162,7 +162,7 @@ class _Problem:
     response: Response
     tests: Sequence[MaterialTest]
     names: tuple[str, ...]
-    known: Mapping[str, float]
+    fixed: Mapping[str, float]
     limits: Mapping[str, Domain]
     bounds: Mapping[str, tuple[float, float]]
     positive_terms: bool
@@ -184,17 +184,9 @@ class _Problem:
         response = Response(law, incompressible=incompressible is not False)
         if incompressible is None and (volumetric or not _free_volume(response, fixed)):
             response = Response(law, incompressible=False)
-        possible = response.parameters
-        for what, given in (("fixed", fixed), ("bounds", bounds)):
-            for name in given:
-                if name not in possible:
-                    raise ParameterError(
-                        f"fit: {what} names {name!r}, which {response.name} does not have; it has "
-                        f"{', '.join(possible)}",
-                        asked=name,
-                        possible=possible,
-                    )
-        names = tuple(p for p in possible if p not in fixed and p not in response.ineffective)
+        _require_known(response, {"fixed": fixed, "bounds": bounds})
+        left = [p for p in response.parameters if p not in fixed]
+        names = tuple(p for p in left if p not in response.ineffective)
         rows = sum(t.stress.size for t in tests)
         if rows < len(names):
             raise ParameterError(
@@ -212,7 +204,7 @@ class _Problem:
 
     def values(self, theta: Array) -> dict[str, float]:
         """Return all constants on which stresses depend."""
-        return {**self.known, **dict(zip(self.names, map(float, theta), strict=True))}
+        return {**self.fixed, **dict(zip(self.names, map(float, theta), strict=True))}
 
     def stress(self, theta: Array, by: Sequence[str]) -> tuple[Array, Array]:
         """Return (rows,) stresses of all tests, and (rows, len(by)) derivatives."""
@@ -254,24 +246,30 @@ class _Problem:
 
     def _compressible(self, start: Mapping[str, float], seed: int) -> Array:
         """Return where to begin: constants of an incompressible material, then those of volume."""
-        shear = [t for t in self.tests if t.kind != "volumetric"]
         values = {n: float(x) for n, x in start.items() if n in self.names}
-        kept = Response(self.law, incompressible=True)
-        free = [n for n in self.names if n not in kept.ineffective and n not in values]
-        if shear and free and sum(t.stress.size for t in shear) >= len(free):
-            fixed = {n: x for n, x in {**self.known, **values}.items() if n in kept.parameters}
-            first = _Problem.of(self.law, shear, fixed, self.bounds, True, self.positive_terms)
-            values |= first.values(first.best(start, seed))
+        values |= self._shear(values, start, seed)
         modulus = BULK * self._modulus()
         for test in self.tests:
             if test.kind == "volumetric":
                 modulus = float(abs(test.stress).max() / abs(test.along - 1.0).max())
         generator = np.random.default_rng(seed)
-        for n in self.names:
-            if n not in values:
-                linear = n in self.response.linear
-                values[n] = modulus if linear else self._sample(n, start, generator, first=True)
+        for n in [n for n in self.names if n not in values]:
+            linear = n in self.response.linear
+            values[n] = modulus if linear else self._sample(n, start, generator, first=True)
         return np.array([values[n] for n in self.names])
+
+    def _shear(
+        self, values: Mapping[str, float], start: Mapping[str, float], seed: int
+    ) -> dict[str, float]:
+        """Return constants that fit where the volume is constant, without volumetric tests."""
+        tests = [t for t in self.tests if t.kind != "volumetric"]
+        response = Response(self.law, incompressible=True)
+        free = [n for n in self.names if n not in response.ineffective and n not in values]
+        if not free or sum(t.stress.size for t in tests) < len(free):
+            return {}
+        fixed = {n: x for n, x in {**self.fixed, **values}.items() if n in response.parameters}
+        first = _Problem.of(self.law, tests, fixed, self.bounds, True, self.positive_terms)
+        return first.values(first.best(start, seed))
 
     def _candidates(
         self, moduli: Sequence[str], start: Mapping[str, float], seed: int
@@ -415,7 +413,7 @@ class _Problem:
         ]
         values = self.values(theta)
         notes = [*unknown]
-        left = [p for p in self.response.ineffective if p not in self.known]
+        left = [p for p in self.response.ineffective if p not in self.fixed]
         if left:
             notes.append(
                 f"these tests say nothing of {', '.join(left)}: no stress depends on it; give it "
@@ -449,6 +447,19 @@ class _Problem:
         pairs = zip(self.names, theta, strict=True)
         at = [f"{n} = {x:g}" for n, x in pairs if not self._inside(n, x)]
         return [f"at a bound of its domain: {', '.join(at)}"] if at else []
+
+
+def _require_known(response: Response, given: Mapping[str, Mapping[str, object]]) -> None:
+    """Check that names are those of constants of the law."""
+    for what, names in given.items():
+        for name in names:
+            if name not in response.parameters:
+                raise ParameterError(
+                    f"fit: {what} names {name!r}, which {response.name} does not have; it has "
+                    f"{', '.join(response.parameters)}",
+                    asked=name,
+                    possible=response.parameters,
+                )
 
 
 def _free_volume(response: Response, fixed: Mapping[str, float]) -> bool:

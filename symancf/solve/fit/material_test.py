@@ -88,7 +88,7 @@ class MaterialTest:
         name : for tables and pictures.
         """
         along = _stretch("uniaxial", stretch, strain)
-        return cls._made("uniaxial", [along], [stress], time, error, weight, name)
+        return cls._of("uniaxial", [along], [stress], time, error, weight, name)
 
     @classmethod
     def planar(
@@ -108,7 +108,7 @@ class MaterialTest:
         """
         along = _stretch("planar", stretch, strain)
         across = np.ones_like(along)
-        return cls._made("planar", [along, across], [stress], time, error, weight, name)
+        return cls._of("planar", [along, across], [stress], time, error, weight, name)
 
     @classmethod
     def equibiaxial(
@@ -127,7 +127,7 @@ class MaterialTest:
         Arguments are those of `uniaxial`; the stress is that of each of both axes.
         """
         along = _stretch("equibiaxial", stretch, strain)
-        return cls._made("equibiaxial", [along, along], [stress], time, error, weight, name)
+        return cls._of("equibiaxial", [along, along], [stress], time, error, weight, name)
 
     @classmethod
     def biaxial(
@@ -149,7 +149,7 @@ class MaterialTest:
         """
         both = [_stretch("biaxial", axis, None) for axis in _pair("stretch", stretch)]
         stresses = [*_pair("stress", stress)]
-        return cls._made("biaxial", both, stresses, time, error, weight, name)
+        return cls._of("biaxial", both, stresses, time, error, weight, name)
 
     @classmethod
     def volumetric(
@@ -170,10 +170,10 @@ class MaterialTest:
         error, weight, name : as of `uniaxial`.
         """
         side = np.cbrt(_stretch("volumetric", ratio, None))
-        return cls._made("volumetric", [side] * 3, [pressure], None, error, weight, name)
+        return cls._of("volumetric", [side] * 3, [pressure], None, error, weight, name)
 
     @classmethod
-    def _made(
+    def _of(
         cls,
         kind: str,
         stretches: Sequence[Array],

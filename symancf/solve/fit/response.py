@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from symancf_codegen.declare import Local
 from symancf_codegen.functions import BEYOND_NUMPY, branches, log_stretch, stretch_axis
 
 from ...arrays import Array
@@ -103,6 +104,8 @@ class Response:
         self.parameters = called.signature.parameters
         self.defaults = dict(called.signature.defaults)
         self._theta = [real(p) for p in self.parameters]
+        self._terms: dict[str, _Compiled] = {}
+        self._functions: dict[Any, _Compiled] = {}
         parts = dict(called.parts)
         self.has_volume = VOLUMETRIC in parts
         if incompressible:
@@ -110,37 +113,22 @@ class Response:
         axes = list(_L[:2] if incompressible else _L)
         along = _along_axes(solid(), incompressible)
         history = {m.symbol: m for m in called.history if not m.total}
-        energy, history_next = _pruned(sp.Add(*parts.values()).xreplace(along), history, along)
-        self._memory = [*history_next]
+        energy, updates = _pruned(sp.Add(*parts.values()).xreplace(along), history, along)
+        self._memory, self.has_memory = [*updates], bool(updates)
         local = [x.symbol for x in called.local]
         self._unknown = len(local)
-        equations = [
-            sp.diff(branches(energy), x.symbol)
-            if x.equation is None
-            else x.equation.xreplace(along)
-            for x in called.local
-        ]
         self._start = [sp.sympify(x.start).xreplace(along) for x in called.local]
-        own = [real(STEP), *axes, *local, *self._memory]
-        self.symbols = [*own, *self._theta]
-        smooth = branches(energy)
-        forces = sp.Matrix([*(sp.diff(smooth, x) for x in axes), *map(branches, equations)])
-        updates = sp.Matrix([branches(u) for u in history_next.values()] or [[]])
-        if not history_next:
-            updates = sp.zeros(0, 1)
+        self.symbols = [real(STEP), *axes, *local, *self._memory, *self._theta]
         self._moving = [*axes, *local]
-        self._forces, self._updates, self._energy = forces, updates, smooth
-        self.ineffective = tuple(
-            p
-            for p, s in zip(self.parameters, self._theta, strict=True)
-            if s not in forces.free_symbols | updates.free_symbols
-        )
-        self.linear = self._linear()
-        self.has_memory = bool(history_next)
-        self.has_rate = real(STEP) in forces.free_symbols | updates.free_symbols
-        self._initial = sp.Matrix([history[m].initial for m in self._memory] or [[]])
-        self._functions: dict[Any, _Compiled] = {}
-        self._terms: dict[str, _Compiled] = {}
+        self._energy = branches(energy)
+        equations = (_equation(x, self._energy, along) for x in called.local)
+        self._forces = sp.Matrix([*(sp.diff(self._energy, x) for x in axes), *equations])
+        self._updates = _column([branches(u) for u in updates.values()])
+        self._initial = _column([history[m].initial for m in self._memory])
+        used = self._forces.free_symbols | self._updates.free_symbols
+        pairs = zip(self.parameters, self._theta, strict=True)
+        self.ineffective = tuple(p for p, s in pairs if s not in used)
+        self.linear, self.has_rate = self._linear(), real(STEP) in used
 
     def _linear(self) -> tuple[str, ...]:
         """Return a set of parameters in which the forces are linear, and zero where all are."""
@@ -244,12 +232,16 @@ class Response:
             stress, slope = marched.step(np.arange(len(rows)), rows, np.zeros(len(rows)))
             ends = np.cumsum([t.rows for t in tests])[:-1]
             return list(zip(np.split(stress, ends), np.split(slope, ends), strict=True))
+        return self._histories(kind, tests, theta, by)
+
+    def _histories(
+        self, kind: str, tests: Sequence[MaterialTest], theta: list[float], by: tuple[str, ...]
+    ) -> list[tuple[Array, Array]]:
+        """Return the answers of a law with memory, all tests at once, step by step."""
         paths = [_path(self, t) for t in tests]
         marched = _March(self, kind, theta, by, len(tests))
-        measured = len(KINDS[kind]["measured"])
-        results = [
-            (np.empty((t.rows, measured)), np.empty((t.rows, measured, len(by)))) for t in tests
-        ]
+        shapes = [(t.rows, t.stress.shape[1]) for t in tests]
+        results = [(np.empty(shape), np.empty((*shape, len(by)))) for shape in shapes]
         for n in range(max(len(p.row) for p in paths)):
             active = np.array([k for k, p in enumerate(paths) if n < len(p.row)])
             rows = np.array([paths[k].stretch[n] for k in active])
@@ -305,7 +297,7 @@ class _March:
         self._r, self._kind, self._theta, self._by = response, kind, theta, by
         self._axes = 2 if response.incompressible else 3
         free = [a for a in KINDS[kind]["free"] if a < self._axes]
-        self._given = [a for a in range(self._axes) if a not in free]
+        self._prescribed = [a for a in range(self._axes) if a not in free]
         self._solved = [*free, *range(self._axes, self._axes + response._unknown)]
         size, memory = self._axes + response._unknown, len(response._memory)
         self._state = np.zeros((specimens, size))
@@ -328,7 +320,7 @@ class _March:
         guess = _guessed(stretch)
         state = self._state[active]
         state[:, : self._axes] += (guess - self._guess[active])[:, : self._axes]
-        state[:, self._given] = stretch[:, self._given]
+        state[:, self._prescribed] = stretch[:, self._prescribed]
         memory, by_memory = self._memory[active], self._by_memory[active]
 
         def inputs() -> list[Array]:
@@ -458,6 +450,18 @@ def _along_axes(kinematics: Kinematics, incompressible: bool) -> dict[sp.Basic, 
     return result
 
 
+def _column(entries: Sequence[sp.Expr]) -> sp.Matrix:
+    """Return a column of expressions, which may be empty."""
+    return sp.Matrix(len(entries), 1, list(entries))
+
+
+def _equation(unknown: Local, energy: sp.Expr, along: Mapping[sp.Basic, sp.Basic]) -> sp.Expr:
+    """Return the equation of an unknown of the law: its own, or that the energy is stationary."""
+    if unknown.equation is None:
+        return sp.diff(energy, unknown.symbol)
+    return branches(unknown.equation.xreplace(along))
+
+
 def _pruned(
     energy: sp.Expr, history: Mapping[sp.Symbol, Any], along: Mapping[sp.Basic, sp.Basic]
 ) -> tuple[sp.Expr, dict[sp.Symbol, sp.Expr]]:
@@ -471,17 +475,21 @@ def _pruned(
         zero = {s: sp.S.Zero for s in zero if s not in moved}
     updates = {s: _diagonal(u.xreplace(zero)) for s, u in updates.items() if s not in zero}
     energy = _diagonal(energy.xreplace(zero))
-    for e in (energy, *updates.values()):
-        if e.has(log_stretch, stretch_axis):
-            raise KinematicsError(
-                "a law whose memory turns out of the axes of a test has no response to it here"
-            )
+    if any(e.has(log_stretch, stretch_axis) for e in (energy, *updates.values())):
+        raise KinematicsError(
+            "a law whose memory turns out of the axes of a test has no response to it here"
+        )
+    return energy, _needed(energy, updates)
+
+
+def _needed(energy: sp.Expr, updates: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
+    """Return the updates on which the energy depends, at once or by others."""
     needed: set[sp.Symbol] = set()
     fresh = energy.free_symbols & updates.keys()
     while fresh:
         needed |= fresh
         fresh = set().union(*(updates[s].free_symbols for s in fresh)) & updates.keys() - needed
-    return energy, {s: u for s, u in updates.items() if s in needed}
+    return {s: u for s, u in updates.items() if s in needed}
 
 
 def _diagonal(e: sp.Expr) -> sp.Expr:

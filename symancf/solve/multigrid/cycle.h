@@ -38,12 +38,6 @@ static void multiply(const Messages *m, const Level *A)
     single_multiply(A->nodes, &A->off, A->off_values, A->x + 3 * (int64_t)A->nodes, 1, A->row, A->r);
 }
 
-/* D^-1 f of a node. */
-INLINE void solve_block(const float *D, const float f[3], float to[3])
-{
-  for (int a = 0; a < 3; a++) to[a] = D[3 * a] * f[0] + D[3 * a + 1] * f[1] + D[3 * a + 2] * f[2];
-}
-
 /* to = D^-1 from. */
 static void jacobi(const Level *A, const float *from, float *to)
 {
@@ -51,19 +45,15 @@ static void jacobi(const Level *A, const float *from, float *to)
     solve_block(A->inverse + 9 * (int64_t)i, from + 3 * (int64_t)i, to + 3 * (int64_t)i);
 }
 
-/* d = factor D^-1 (b - A x) + keep d and x += d; of the first step from x = 0 both are the first term. */
-INLINE void advance(const Level *A, const int first, const float factor, const float keep)
+/* A step of the polynomial; from x = 0 if `first`. */
+static void advance(const Messages *m, const Level *A, const int first, const float factor, const float keep)
 {
-  for (int32_t i = 0; i < A->nodes; i++) {
-    const int64_t k = 3 * (int64_t)i;
-    float f[3], z[3];
-    for (int c = 0; c < 3; c++) f[c] = first ? A->b[k + c] : A->b[k + c] - A->r[k + c];
-    solve_block(A->inverse + 3 * k, f, z);
-    for (int c = 0; c < 3; c++) {
-      A->d[k + c] = factor * z[c] + (keep != 0.0f ? keep * A->d[k + c] : 0.0f);
-      A->x[k + c] = first ? A->d[k + c] : A->x[k + c] + A->d[k + c];
-    }
+  if (!first && A->symmetric && !A->ghosts) {
+    rows_of_half(A, 1, factor, keep, A->x, A->r);
+    return;
   }
+  if (!first) multiply(m, A);
+  for (int32_t i = 0; i < A->nodes; i++) step_of_node(A, i, first, factor, keep);
 }
 
 /* Reduce the part of the error between the two eigenvalues; from x = 0 if `zero`. */
@@ -72,16 +62,10 @@ static void smooth(const Messages *m, const Level *A, const int zero)
   const double middle = (A->largest + A->lowest) / 2.0, half = (A->largest - A->lowest) / 2.0;
   const double sigma = middle / half;
   double rho = 1.0 / sigma;
-  if (zero) {
-    advance(A, 1, (float)(1.0 / middle), 0.0f);
-  } else {
-    multiply(m, A);
-    advance(A, 0, (float)(1.0 / middle), 0.0f);
-  }
+  advance(m, A, zero, (float)(1.0 / middle), 0.0f);
   for (int32_t k = 1; k < A->degree; k++) {
     const double next = 1.0 / (2.0 * sigma - rho);
-    multiply(m, A);
-    advance(A, 0, (float)(2.0 * next / half), (float)(next * rho));
+    advance(m, A, 0, (float)(2.0 * next / half), (float)(next * rho));
     rho = next;
   }
 }

@@ -84,20 +84,30 @@ typedef struct { /* blocks by their coarse columns */
   double *block;
 } Sums;
 
+typedef double d4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* z = or += w B, blocks of nine. */
+INLINE void add_nine(double *z, const double w, const double *B, const int add)
+{
+  d4 *const to = (d4 *)z;
+  const d4 *const of = (const d4 *)B;
+  to[0] = (add ? to[0] : (d4){0}) + w * of[0];
+  to[1] = (add ? to[1] : (d4){0}) + w * of[1];
+  z[8] = (add ? z[8] : 0.0) + w * B[8];
+}
+
 /* Add a block, times the row of interpolation of its column j. */
 INLINE void add_block(const Level *A, const int32_t j, const double *B, Sums *sums)
 {
   for (int32_t q = A->coarse.start[j]; q < A->coarse.start[j + 1]; q++) {
     const int32_t K = A->coarse.column[q];
     const double w = A->weight[q];
-    double *z;
     if (sums->mark[K] < 0) {
       sums->list[sums->count] = K;
-      z = sums->block + 9 * (int64_t)(sums->mark[K] = sums->count++);
-      for (int t = 0; t < 9; t++) z[t] = w * B[t];
+      double *const z = sums->block + 9 * (int64_t)(sums->mark[K] = sums->count++);
+      add_nine(z, w, B, 0);
     } else {
-      z = sums->block + 9 * (int64_t)sums->mark[K];
-      for (int t = 0; t < 9; t++) z[t] += w * B[t];
+      add_nine(sums->block + 9 * (int64_t)sums->mark[K], w, B, 1);
     }
   }
 }
@@ -216,18 +226,50 @@ INLINE int32_t place_of(const int32_t *column, int32_t n, const int32_t wanted)
   return low;
 }
 
+/* Block (J, K) of C, and in `n` the blocks of its row. */
+INLINE double *coarse_block(const Coarse *C, const int32_t J, const int32_t K, int32_t *n)
+{
+  const int away = J >= C->nodes, other = !away && K >= C->nodes;
+  const Part *part = away ? &C->ghost : other ? &C->off : &C->own;
+  const int32_t row = away ? J - C->nodes : J, column = other ? K - C->nodes : K, first = part->start[row];
+  double *values = away ? C->ghost_values : other ? C->off_values : C->values;
+  *n = part->start[row + 1] - first;
+  return values + 9 * (int64_t)first + 3 * place_of(part->column + first, *n, column);
+}
+
 /* Add w times a block, or its transpose, to block (J, K) of C. */
 INLINE void add_coarse(const Coarse *C, const int32_t J, const int32_t K, const double w, const double *z,
                        const int turned)
 {
-  const int away = J >= C->nodes, other = !away && K >= C->nodes;
-  const Part *part = away ? &C->ghost : other ? &C->off : &C->own;
-  const int32_t row = away ? J - C->nodes : J, column = other ? K - C->nodes : K;
-  const int32_t first = part->start[row], n = part->start[row + 1] - first;
-  double *to = (away ? C->ghost_values : other ? C->off_values : C->values) + 9 * (int64_t)first;
-  to += 3 * place_of(part->column + first, n, column);
+  int32_t n;
+  double *to = coarse_block(C, J, K, &n);
   for (int r = 0; r < 3; r++)
     for (int c = 0; c < 3; c++) to[3 * n * r + c] += w * (turned ? z[3 * c + r] : z[3 * r + c]);
+}
+
+/* Add w times a block at (J, K) and its transpose at (K, J); of this rank's nodes where J <= K alone. */
+INLINE void add_both(const Coarse *C, const int32_t J, const int32_t K, const double w, const double *z)
+{
+  const int own = J < C->nodes && K < C->nodes;
+  if (!own || J <= K) add_coarse(C, J, K, w, z, 0);
+  if (!own || J >= K) add_coarse(C, K, J, w, z, 1);
+}
+
+/* Copy the blocks of this rank's nodes behind the diagonal to those before it. */
+static void mirror(const Coarse *C)
+{
+  for (int32_t J = 0; J < C->nodes; J++) {
+    const int32_t first = C->own.start[J], n = C->own.start[J + 1] - first;
+    for (int32_t k = 0; k < n; k++) {
+      const int32_t K = C->own.column[first + k];
+      const double *z = C->values + 9 * (int64_t)first + 3 * k;
+      int32_t m;
+      if (K <= J) continue;
+      double *to = coarse_block(C, K, J, &m);
+      for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) to[3 * m * r + c] += z[3 * n * c + r];
+    }
+  }
 }
 
 /*
@@ -252,16 +294,15 @@ int symancf_galerkin_half(const Level *A, const double *diagonal, const Coarse *
       add_block(A, column[k], B, &sums);
     }
     for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++)
-      for (int32_t s = 0; s < sums.count; s++) {
-        const int32_t J = A->coarse.column[q], K = sums.list[s];
-        const double *z = sums.block + 9 * (int64_t)s;
-        add_coarse(C, J, K, A->weight[q], z, 0);
-        add_coarse(C, K, J, A->weight[q], z, 1);
-      }
+      for (int32_t s = 0; s < sums.count; s++)
+        add_both(C, A->coarse.column[q], sums.list[s], A->weight[q], sums.block + 9 * (int64_t)s);
     empty(&sums);
     v += 9 * (int64_t)n;
-    if (!A->ghosts) continue;
+  }
+  if (!bad) mirror(C);
+  for (int32_t i = 0; i < A->nodes && A->ghosts && !bad; i++) {
     const int32_t behind = A->off.start[i], m = A->off.start[i + 1] - behind;
+    double B[9];
     for (int32_t k = 0; k < m; k++) {
       for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) B[3 * r + c] = w[3 * (m * r + k) + c];

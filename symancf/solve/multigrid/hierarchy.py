@@ -74,7 +74,7 @@ class _Level:
         )
         data.longest = longest = (longest + 31) // 16 * 16
         self.inverse = np.zeros(9 * n, np.float32)
-        self.row = np.zeros(2 * longest, np.float32)
+        self.row = np.zeros(3 * longest, np.float32)
         size = 3 * (n + ghosts) + 16
         self.x, self.b, self.d, self.r = np.zeros((4, size), np.float32)
         self.start = _noise(ids[:n])

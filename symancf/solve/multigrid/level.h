@@ -16,8 +16,13 @@
 #define INLINE static inline __attribute__((always_inline))
 #define AHEAD 4096 /* bytes that prefetching is ahead */
 
-typedef double d8 __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float f16 __attribute__((vector_size(64), aligned(4), may_alias));
+#ifdef __AVX512F__ /* as many lanes as a register has */
+enum { SINGLES = 16, DOUBLES = 8 };
+#else
+enum { SINGLES = 8, DOUBLES = 4 };
+#endif
+typedef double doubles __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
+typedef float singles __attribute__((vector_size(4 * SINGLES), aligned(4), may_alias));
 
 typedef struct { /* places of blocks */
   const int32_t *start, *column;
@@ -55,7 +60,7 @@ typedef struct {
   Part coarse;             /* interpolation: rows of nodes and ghosts, columns of the coarse level */
   const float *weight;
   int32_t shared, coarse_shared; /* whether all ranks hold all of it */
-  float *values, *off_values, *inverse, *row; /* row: room for two rows */
+  float *values, *off_values, *inverse, *row; /* row: room for three rows */
   float *x, *b, *d, *r;
   double largest, lowest; /* eigenvalues of D^-1 A that the polynomial reduces */
   Exchange *exchange;

@@ -47,7 +47,7 @@ class LinearSolver:
         self.residual = LinearResidual(system, ksp, vectors.new(), options)
         self.fixed: FixedSolver | None = None
         if ksp.getPC().getType() == FIXED:
-            self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system), "umfpack")
+            self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system), "umfpack", True)
         self._scratch = np.zeros_like(system.state)
 
     @property

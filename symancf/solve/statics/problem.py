@@ -9,12 +9,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from mpi4py import MPI
+
 from ...assembly.state import State
 from ...errors import ConvergenceError, ParameterError
 from ...output import checkpoint
 from ...output.restart import Restarts
 from ...output.steps import Step
 from ...output.tracking import Watched, monitored, owner_of, parents_of, record
+from ...runtime.collective import together
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
 from ...runtime.log import STAGES
@@ -24,7 +28,8 @@ from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..march import march
-from ..solver import uses
+from ..solver import is_symmetric, linear_defaults, uses
+from .adjoint import Adjoint, require_goal, require_variables
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
@@ -34,12 +39,16 @@ from .steps import LoadSteps, step_ends
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ...arrays import Array
     from ...output.checkpoint import Facts
     from ...output.history import History
     from ...output.restart import Restart, Saved
     from ...runtime.petsc import PETSc
     from ...system import System
-    from ...values.parameter import Parameter
+    from ...values.parameter import Field, Parameter
+    from ..cost import Cost
+    from ..gradients.goal import Goal
+    from .adjoint import Gradient
     from .convergence import Convergence
 
 Monitor = Callable[[Step], None]
@@ -108,6 +117,7 @@ class StaticProblem(OneProcess, Displayable):
         self._continuation: Continuation | None = None
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None
+        self._solution: tuple[Array, ...] | None = None
 
     def _headline(self) -> str:
         """Return the system and how far it is."""
@@ -292,6 +302,7 @@ class StaticProblem(OneProcess, Displayable):
                         self.solver.stability.tell(self.history)
                     if restarts is not None:
                         rest(steps)
+                self._solution = self._fingerprint()
             except BaseException:
                 if restarts is not None:
                     restarts.stop()
@@ -367,11 +378,107 @@ class StaticProblem(OneProcess, Displayable):
                 path = self._continuation = Continuation(self.solver, parameter)
             try:
                 path.follow(to, step, steps, until, direction, largest, smallest)
+                self._solution = self._fingerprint()
             except ConvergenceError as error:
                 raise explained_path(self.solver, error, path.arc.name, to) from error.__cause__
             if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
         return self.history
+
+    # ---- derivatives ----------------------------------------------------------------------------
+    @warns_once
+    def gradient(self, goal: Goal, parameters: Sequence[Parameter | Field]) -> Gradient:
+        r"""Return dJ/dp of a goal at the last equilibrium, by all parameters (collective).
+
+        The adjoint way: one linear system with the transposed tangent, whatever the number of
+        parameters; see `Adjoint`. Derivatives are exact at the state that `solve` has left, whose
+        residual is what they lack.
+
+        Parameters
+        ----------
+        goal : J.
+        parameters : each `Parameter`, and each `Field` of values, that anything depends on; a
+            parameter within functions of time, too.
+
+        Returns
+        -------
+        A mapping with ``value`` of the goal: ``g[p]`` is a number, of a `Field` an array (cells,).
+
+        Raises
+        ------
+        ParameterError : nothing depends on one; the state or a parameter is another one than after
+            the last solution; laws remember (plasticity, friction); the tangent is singular.
+        CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
+
+        Examples
+        --------
+        See `Goal`.
+        """
+        found, variables = require_goal(goal), require_variables(self._system, parameters)
+        return self._adjoint("gradient").gradient(found, variables)
+
+    @warns_once
+    def sensitivity(
+        self, parameters: Sequence[Parameter | Field], *, of: Sequence[Goal]
+    ) -> list[Gradient]:
+        """Return dJ/dp of several goals at the last equilibrium, in their order (collective).
+
+        The direct way: one linear system for each parameter and each value of a field, whatever the
+        number of goals. Errors are those of `gradient`, and a law whose tangent leaves something
+        out is a ParameterError.
+        """
+        goals = [require_goal(goal) for goal in (of if isinstance(of, list | tuple) else [of])]
+        variables = require_variables(self._system, parameters)
+        return self._adjoint("sensitivity").sensitivity(variables, goals)
+
+    def _adjoint(self, what: str) -> Adjoint:
+        """Return what differentiates at the last equilibrium (collective)."""
+        self._options.late = True
+        with self.solver.interruption, self._options, STAGES["statics"]:
+            now, then = self._fingerprint(), self._solution
+            same = then is not None and all(map(np.array_equal, now, then))
+            if not self._system.comm.allreduce(same, op=MPI.LAND):
+                raise ParameterError(
+                    f"{what}: the state, the time or a parameter is another than after the last "
+                    "solution: call solve(to=system.time) first",
+                    asked=what,
+                )
+            return Adjoint(self.solver)
+
+    def _fingerprint(self) -> tuple[Array, ...]:
+        """Return what an equilibrium depends on (collective)."""
+        system = self._system
+        with together(system.comm):
+            system.update(system.time)
+        rows = [rows for _, rows in sorted(system.assembler.rows.items())]
+        at = np.array([system.time, float(self.solver.ready)])
+        return at, system.state.copy(), system.assembler.values.copy(), *rows
+
+    def cost(self) -> Cost:
+        """Predict the memory of a solution before anything of that size is made (collective).
+
+        `solve` warns where it is more than the machines have left.
+
+        Returns
+        -------
+        Cost : ``cost.on(ranks)`` are the bytes that each of so many ranks would need.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (20, 20, 20))
+        >>> law, given = sa.energies.neo_hooke(), {"mu": 1.0, "lam": 2.0}
+        >>> block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
+        >>> problem = sa.StaticProblem(sa.System(block, terms=[sa.fix(block["x0"])]))
+        >>> cost = problem.cost()
+        >>> print(cost.solver, cost.fits, cost.on(4) < cost.on(1))
+        grids True True
+        """
+        from ..cost import cost_of
+
+        solver = self._options.choice("pc_type")
+        solver = solver or str(linear_defaults(self._system)["pc_type"])
+        return cost_of(self._system, solver, is_symmetric(self._system))
 
     def monitor(self, function: Monitor, every: int = 1) -> None:
         """Call ``function(step)`` with each, or each `every`-th, converged `Step`, on every rank.

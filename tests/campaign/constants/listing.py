@@ -33,7 +33,6 @@ FIXED = {
     "solve.dynamics.stabilise.CENTRES": "rules of the fuzzy controller",
     "solve.dynamics.stabilise.SPREAD": "rules of the fuzzy controller",
     "solve.factors.OUT_OF_WORKSPACE": "codes of MUMPS",
-    "solve.preconditioner._MATOP_MULT": "a code of PETSc",
     "solve.preconditioner._PETSC_ERR_USER": "a code of PETSc",
     "solve.residual._PETSC_ERR_USER": "a code of PETSc",
     "solve.updated_rows._PETSC_ERR_USER": "a code of PETSc",

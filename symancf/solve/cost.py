@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory that a solution takes, predicted before a matrix is made."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import outside
+from ..newton import FACTORS
+from ..runtime.progress import present_memory
+from .choice import SHARE_OF_MEMORY, free_memory, prices
+
+if TYPE_CHECKING:
+    from ..assembly.discrete import DiscreteSystem
+
+#: Bytes that come for each entry of the tangent, by preconditioner; factors come on top.
+BYTES_OF_TANGENT = {"grids": 22.0, "gamg": 30.0, "others": 12.0}
+LIBRARIES = 1.5e8  # bytes of a rank for Python, PETSc and what else does not grow
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Memory that a solution takes on all ranks, predicted from the mesh and the solver.
+
+    Attributes
+    ----------
+    solver : ``"grids"`` or ``"gamg"`` (multigrid), else the name of a direct solver of PETSc.
+    ranks : number of them.
+    unknowns, entries : of the tangent.
+    present : of the system as it is, with libraries [bytes].
+    more : what matrix, solver and vectors need beside it [bytes].
+    free : what the machines of all ranks have left [bytes].
+    """
+
+    solver: str
+    ranks: int
+    unknowns: int
+    entries: float
+    present: float
+    more: float
+    free: float
+
+    def on(self, ranks: int) -> float:
+        """Return what each of some number of ranks needs [bytes]."""
+        grows = max(self.present - self.ranks * LIBRARIES, 0.0) + self.more
+        return grows / ranks + LIBRARIES
+
+    @property
+    def fits(self) -> bool:
+        """Whether the memory that is free suffices."""
+        return self.more <= SHARE_OF_MEMORY * self.free
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        each = f"{_gigabytes(self.on(self.ranks))} on each of {self.ranks} ranks"
+        each = _gigabytes(self.on(1)) if self.ranks == 1 else each
+        text = f"{self.unknowns} unknowns with {self.solver} need {each}"
+        if not np.isfinite(self.free):
+            return text
+        text += f"; {_gigabytes(self.free)} are free beside the system"
+        if self.fits:
+            return text
+        many = self.ranks * int(np.ceil(self.more / (SHARE_OF_MEMORY * self.free)))
+        return (
+            f"{text}; {many} ranks, on more machines, would need {_gigabytes(self.on(many))} each"
+        )
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
+def cost_of(system: DiscreteSystem, solver: str, symmetric: bool) -> Cost:
+    """Predict the memory of a solution (collective).
+
+    The entries of a sample of rows are counted. Factors take what nested dissection of boxes around
+    the bodies takes, see `Effort.of`.
+
+    Parameters
+    ----------
+    solver : PETSc's ``pc_type``.
+    """
+    entries, unknowns = _entries(system), system.numbering.size
+    more = BYTES_OF_TANGENT.get(solver, BYTES_OF_TANGENT["others"]) * entries
+    if solver in FACTORS:
+        more += prices(system, "grids", symmetric).memory
+    present = float(system.sum(np.array([present_memory()]))[0])
+    comm = system.comm
+    return Cost(solver, comm.size, unknowns, entries, present, more, free_memory(comm))
+
+
+def warn_of_memory(system: DiscreteSystem, solver: str, symmetric: bool) -> None:
+    """Warn where a solution needs more memory than is left, before it takes any (collective)."""
+    if "matrix" in vars(system):
+        return
+    cost = cost_of(system, solver, symmetric)
+    if cost.more > LIBRARIES and not cost.fits and system.comm.rank == 0:
+        warnings.warn(f"memory may not suffice: {cost}", stacklevel=outside())
+
+
+def _entries(system: DiscreteSystem, most: int = 400, corners: int = 1 << 19) -> float:
+    """Return about how many entries the tangent has (collective).
+
+    The neighbours of up to twice `most` nodes of each rank are counted, in so many `corners` of
+    cells at a time.
+    """
+    numbering = system.numbering
+    owned = numbering.owned_vertices
+    sample = np.arange(0, owned, max(1, owned // most))
+    mark = np.full(numbering.vertices, -1, np.int32)
+    mark[sample] = np.arange(len(sample), dtype=np.int32)
+    pairs = [np.zeros((0, 2), np.int64)]
+    for form in system.forms:
+        flat, width = form.vertices.ravel(), form.vertices.shape[-1]
+        start = form.vertex_start if form.vertices.ndim == 1 else None
+        for first in range(0, len(flat), corners):
+            at = first + np.flatnonzero(mark[flat[first : first + corners]] >= 0)
+            if start is None:
+                low = at // width * width
+                count = np.full(len(at), width)
+            else:
+                entity = np.searchsorted(start, at, side="right") - 1
+                low, count = start[entity], start[entity + 1] - start[entity]
+            each = np.repeat(np.arange(len(at)), count)
+            within = np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)
+            pairs.append(np.stack([mark[flat[at[each]]], flat[low[each] + within]], axis=1))
+    numbers, others = np.unique(np.concatenate(pairs), axis=0).T
+    rows = numbering.row_count
+    counted = float((rows[sample[numbers]] * rows[others]).sum())
+    here_all = counted * owned / max(1, len(sample))
+    return float(system.sum(np.array([here_all]))[0])
+
+
+__all__ = ["Cost", "cost_of", "warn_of_memory"]

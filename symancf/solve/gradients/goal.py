@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goals: numbers that follow from the state, as functions of the user."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import sympy as sp
+
+from ...assembly.configuration import discrete_system
+from ...catalogue.boundary.support import Support
+from ...errors import ParameterError
+from ...runtime.copies import OneProcess
+from ...runtime.display import Displayable
+from ...values.arguments import name_or
+from ...values.parameter import label
+from .parts import GoalPart, PlacePart, SupportPart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...arrays import Array
+    from ...assembly.discrete import DiscreteSystem
+    from ...system import System
+
+
+@dataclass(frozen=True)
+class GoalSlopes:
+    """A goal at the present state, and its derivatives.
+
+    Attributes
+    ----------
+    value : of the goal.
+    coordinates : by the coordinates at held forces of supports: local vector in which each rank
+        has its share, of ghosts, too.
+    forces : by the residual at fixed coordinates, complete on each rank.
+    """
+
+    value: float
+    coordinates: Array
+    forces: Array
+
+
+class Goal(OneProcess, Displayable):
+    r"""A number J that follows from the state: what to differentiate, or to make small.
+
+    It acts on nothing. Goals are added, multiplied and raised to powers, with numbers and with one
+    another; SymPy's functions are not needed for that, as ``sag**2 + 1e-3 * moment`` is a goal.
+
+    Parameters
+    ----------
+    function : as for `Potential`, of quantities of the ends, ``u_a``, ``r_b``, ...: the sum over
+        all tuples of places is the goal. Of a support it asks for ``F`` and ``M``, the force [N]
+        and moment [N m] of `Support.reaction` with three components each.
+    ends : one to three places, or one support.
+    name : shown in messages.
+    parameters : values of the keyword-only arguments, numbers, `Parameter` or functions of time.
+
+    Raises
+    ------
+    ParameterError : ends that move along a body, or that stand for lengths; a support on conditions
+        in directions that are no axes.
+    KinematicsError : an unknown quantity, or the function fails on symbols.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((2.0,), (2,))
+    >>> given = {"EA": 1e4, "EI": 1.0}
+    >>> cable = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    >>> clamp = sa.fix(cable["x0"])
+    >>> load = sa.Parameter("load", 1e-4)
+    >>> tip = cable.at((2.0, 0.0, 0.0))
+    >>> system = sa.System(cable, terms=[clamp, sa.force(tip, (0.0, load, 0.0))])
+    >>> problem = sa.StaticProblem(system)
+    >>> _ = problem.solve()
+    >>> sag, push = sa.Goal(lambda u_a: u_a[1], tip), sa.Goal(lambda F: F[1], clamp)
+    >>> found = problem.gradient(sag + 2 * push, [load])
+    >>> round(found[load], 3)                           # 8/3 - 2
+    0.667
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *ends: Any,
+        name: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.name = name_or(name, str(getattr(function, "__name__", "goal")))
+        what = f"goal {self.name!r}"
+        if any(isinstance(end, Support) for end in ends):
+            if len(ends) > 1 or parameters:
+                raise ParameterError(
+                    f"{what}: a goal of a support has that alone, and no parameters",
+                    asked="ends",
+                    given=len(ends),
+                    possible=(1,),
+                )
+            part: GoalPart = SupportPart(what, function, ends[0])
+        else:
+            part = PlacePart(what, function, ends, parameters)
+        self._take([part], sp.Symbol("g0"))
+
+    def _take(self, parts: Sequence[GoalPart], expression: sp.Expr) -> None:
+        self._parts, self._expression = tuple(parts), expression
+
+    def _headline(self) -> str:
+        """Return the name."""
+        return f"goal {self.name!r}"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what it is made of."""
+        return [("", "of"), *((part.what, part.place) for part in self._parts)]
+
+    # ---- arithmetic -----------------------------------------------------------------------------
+    def _joined(self, other: object, how: Callable[[Any, Any], Any]) -> Goal:
+        made: Goal = object.__new__(Goal)
+        made.name = self.name
+        if isinstance(other, Goal):
+            own = len(self._parts)
+            moved = {sp.Symbol(f"g{k}"): sp.Symbol(f"g{k + own}") for k in range(len(other._parts))}
+            more = other._expression.xreplace(moved)
+            made._take((*self._parts, *other._parts), how(self._expression, more))
+            return made
+        try:
+            number = float(other)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return NotImplemented  # type: ignore[no-any-return]
+        made._take(self._parts, how(self._expression, sp.Float(number)))
+        return made
+
+    def __add__(self, other: object) -> Goal:
+        return self._joined(other, lambda a, b: a + b)
+
+    def __radd__(self, other: object) -> Goal:
+        return self._joined(other, lambda a, b: b + a)
+
+    def __sub__(self, other: object) -> Goal:
+        return self._joined(other, lambda a, b: a - b)
+
+    def __rsub__(self, other: object) -> Goal:
+        return self._joined(other, lambda a, b: b - a)
+
+    def __mul__(self, other: object) -> Goal:
+        return self._joined(other, lambda a, b: a * b)
+
+    def __rmul__(self, other: object) -> Goal:
+        return self._joined(other, lambda a, b: b * a)
+
+    def __truediv__(self, other: object) -> Goal:
+        return self._joined(other, lambda a, b: a / b)
+
+    def __rtruediv__(self, other: object) -> Goal:
+        return self._joined(other, lambda a, b: b / a)
+
+    def __pow__(self, other: object) -> Goal:
+        exponent = int(other) if isinstance(other, int) else other  # 0**2 has a slope
+        made = self._joined(1.0, lambda a, b: a)
+        if isinstance(exponent, int):
+            made._expression = self._expression**exponent
+            return made
+        return self._joined(other, lambda a, b: a**b)
+
+    def __neg__(self) -> Goal:
+        return self._joined(-1.0, lambda a, b: b * a)
+
+    # ---- of motions, which have no gradients yet ------------------------------------------------
+    def at(self, time: float) -> NoReturn:
+        """Refuse: goals are those of the end of statics."""
+        raise ParameterError(
+            f"goal {self.name!r}: .at({label(time)}) is one of a motion; gradients are known of "
+            "equilibria of a StaticProblem alone: give the goal itself",
+            asked="at",
+            given=time,
+        )
+
+    def integral(self) -> NoReturn:
+        """Refuse: goals are those of the end of statics."""
+        raise ParameterError(
+            f"goal {self.name!r}: .integral() is one of a motion, and gradients are known of the "
+            "equilibria of a StaticProblem alone: give the goal itself",
+            asked="integral",
+        )
+
+    # ---- values ---------------------------------------------------------------------------------
+    def value(self, system: System) -> float:
+        """Return its present value, on every rank (collective)."""
+        return self.at_state(discrete_system("Goal.value", system))
+
+    def at_state(self, system: DiscreteSystem) -> float:
+        """Return the value at the present state (collective)."""
+        return self._combined([part.value(system) for part in self._parts])[0]
+
+    def beside(self, system: DiscreteSystem) -> Array:
+        """Return what of its parts changes with parameters alone (collective)."""
+        return np.array([part.value(system) if part.parametric else 0.0 for part in self._parts])
+
+    def explicit(self, system: DiscreteSystem, rates: Array) -> float:
+        """Return its derivative where its parts change at `rates` (collective)."""
+        values = [part.value(system) for part in self._parts]
+        return float(np.dot(self._combined(values)[1:], rates))
+
+    def slopes(self, system: DiscreteSystem) -> GoalSlopes:
+        """Return value and derivatives at the present state (collective)."""
+        found = [part.slopes(system) for part in self._parts]
+        value, *weights = self._combined([value for value, _, _ in found])
+        coordinates, forces = np.zeros_like(system.state), np.zeros_like(system.state)
+        for weight, (_, by_coordinates, by_forces) in zip(weights, found, strict=True):
+            coordinates += weight * by_coordinates
+            forces += weight * by_forces
+        return GoalSlopes(value, coordinates, forces)
+
+    @cached_property
+    def _function(self) -> Callable[..., Sequence[float]]:
+        symbols = [sp.Symbol(f"g{k}") for k in range(len(self._parts))]
+        slopes = [self._expression, *(sp.diff(self._expression, s) for s in symbols)]
+        function: Callable[..., Sequence[float]] = sp.lambdify(symbols, slopes, "math")
+        return function
+
+    def _combined(self, values: Sequence[float]) -> list[float]:
+        """Return the goal and its derivatives by its parts."""
+        try:
+            found = [float(x) for x in self._function(*values)]
+        except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+            found = [np.nan]
+        if not np.isfinite(found).all():
+            raise ParameterError(
+                f"goal {self.name!r}, {self._expression}, has no finite value and derivatives for "
+                f"{', '.join(f'g{k} = {x:g}' for k, x in enumerate(values))}",
+                asked="goal",
+                given=values,
+            )
+        return found

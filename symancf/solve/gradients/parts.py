@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parts of goals: functions of places, and of the forces of supports."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from ...errors import KinematicsError, ParameterError
+from ...places.ends import Ground
+from ...runtime import jit
+from ...runtime.collective import together
+from ...terms.quantities import TIME, check_ends, symbols_of
+from ...terms.reading import Reading
+from ...terms.substitution import Substitution
+from ...values.parameter import evaluate, label, parameters_in
+from ...values.reader import read
+from ..rigid import rigid_modes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ...arrays import Array, Ints32, Mask
+    from ...assembly.discrete import DiscreteSystem
+    from ...assembly.resolved import JetRows
+    from ...catalogue.boundary.support import Support
+    from ...terms.quantities import JetOfEnd
+
+#: Value, derivatives by coordinates and by the forces at fixed ones, see `GoalSlopes`.
+Found = tuple[float, "Array", "Array"]
+
+
+class GoalPart(ABC):
+    """A number that follows from the state.
+
+    Attributes
+    ----------
+    what, place : for messages.
+    parametric : whether parameters occur in it beside the state.
+    """
+
+    what: str
+    place: str
+    parametric = False
+
+    @abstractmethod
+    def value(self, system: DiscreteSystem) -> float:
+        """Return the value at the present state (collective)."""
+
+    @abstractmethod
+    def slopes(self, system: DiscreteSystem) -> Found:
+        """Return value and derivatives at the present state (collective)."""
+
+
+class PlacePart(GoalPart):
+    """The sum of a user's function over tuples of places."""
+
+    def __init__(
+        self,
+        what: str,
+        function: Callable[..., Any],
+        ends: Sequence[Any],
+        parameters: Mapping[str, Any],
+    ) -> None:
+        self.what = what
+        self.ends = check_ends(what, ends)
+        self.place = ", ".join(map(str, self.ends))
+        for end in self.ends:
+            if end.travels or end.weighs or end.slides:
+                raise ParameterError(
+                    f"{what}: {end} moves along its body or stands for a length: give points or "
+                    "nodes",
+                    asked="ends",
+                    given=str(end),
+                )
+        reading = Reading(what, function, self.ends, parameters, vector=sp.ImmutableMatrix)
+        if reading.history:
+            raise KinematicsError(f"{what}: a goal remembers nothing", asked="function")
+        expression = reading.scalar(reading.result, "it must return one expression")
+        substitution = Substitution.of(self.ends, reading.jets).with_lets(reading.lets)
+        expression = substitution.insert_constants(expression)
+        for symbol, definition in reversed(substitution.lets):
+            expression = expression.xreplace({symbol: definition})
+        self._reading, self._substitution = reading, substitution
+        self._jets: list[JetOfEnd] = substitution.jets
+        symbols = [s for jet in self._jets for s in symbols_of(jet, "change")]
+        self._values = jit.Values([expression, *(sp.diff(expression, s) for s in symbols)])
+        own = reading.parameters.values()
+        self.parametric = bool(list(parameters_in(list(own)))) or any(map(callable, own))
+
+    def value(self, system: DiscreteSystem) -> float:
+        """Return the value at the present state (collective)."""
+        return float(self._evaluated(system)[0][0].sum())
+
+    def slopes(self, system: DiscreteSystem) -> Found:
+        """Return value and derivatives at the present state (collective)."""
+        (value, *slopes), every = self._evaluated(system)
+        by = np.zeros_like(system.state)
+        for k, (jet, rows) in enumerate(every.items()):
+            if rows is None:
+                continue
+            slope = np.stack(slopes[3 * k : 3 * k + 3], axis=1)
+            if self._count(system, jet[0]) == 1:
+                slope = slope.sum(axis=0, keepdims=True)
+            np.add.at(by, rows.coordinate, rows.value * slope[rows.place, rows.component])
+        return float(value.sum()), by, np.zeros_like(by)
+
+    def _count(self, system: DiscreteSystem, end: int) -> int:
+        return int(self.ends[end].resolve(system.layout).total)
+
+    def _evaluated(
+        self, system: DiscreteSystem
+    ) -> tuple[list[Array], dict[JetOfEnd, JetRows | None]]:
+        """Return value and derivatives (K,) of all places, and the jets as rows (collective)."""
+        counts = [self._count(system, k) for k in range(len(self.ends))]
+        size = max(counts)
+        if any(count not in (0, 1, size) for count in counts):
+            raise ParameterError(
+                f"{self.what}: its ends have different numbers of places {counts}; give one place, "
+                "or as many as the other end has",
+                asked="number of places",
+                given=counts,
+            )
+        self._reading.require_places(size)
+        at: dict[str, Any] = {str(TIME): system.time}
+        with together(system.comm):
+            for name, value in self._reading.parameters.items():
+                at[name] = evaluate(f"{name} of {self.what}", value, system.time)
+        at |= self._reading.per_place
+        every: dict[JetOfEnd, JetRows | None] = {}
+        arms = [(end, jet) for end, jet, _ in self._substitution.arms.values()]
+        for jet in dict.fromkeys([*self._jets, *self._reading.placed, *arms]):
+            changes = jet in self._jets
+            rows, change, reference = self._jet(system, *jet, changes)
+            if changes:
+                every[jet] = rows
+            for of, values in (("change", change), ("reference", reference)):
+                for a, symbol in enumerate(symbols_of(jet, of)):  # type: ignore[arg-type]
+                    at[str(symbol)] = values[:, a]
+        columns = [np.broadcast_to(x, (size,)) for x in self._values(at)]
+        return columns, every
+
+    def _jet(
+        self, system: DiscreteSystem, number: int, name: str, changes: bool
+    ) -> tuple[JetRows | None, Array, Array]:
+        """Return a jet as rows, its change and its reference value (K, 3) (collective)."""
+        end = self.ends[number]
+        places = end.resolve(system.layout).everywhere(system.comm)
+        constant = end.constant(places, name)
+        if isinstance(end, Ground):
+            if end.anywhere:  # the places of the other end
+                other = next(e for e in self.ends if not e.anywhere)
+                there = other.resolve(system.layout).everywhere(system.comm).X
+                constant = (
+                    there
+                    if name == "value"
+                    else np.tile(end.reference_frame[:, int(name[-1])], (len(there), 1))
+                )
+            assert constant is not None
+            return None, np.zeros_like(constant), constant
+        found = system.rows_of(end, [name])
+        rows = found[0] if found else None
+        both = np.zeros((2, places.X.shape[0], 3))
+        if rows is not None:
+            for values, vector in zip(both, (system.state, system.reference), strict=True):
+                np.add.at(
+                    values, (rows.place, rows.component), rows.value * vector[rows.coordinate]
+                )
+        change, reference = system.sum(both)
+        return rows, change, reference if constant is None else constant
+
+
+class SupportPart(GoalPart):
+    """A function of the force and moment of a support, as `Support.reaction` gives them."""
+
+    def __init__(self, what: str, function: Callable[..., Any], support: Support) -> None:
+        self.what, self.place, self._support = what, support.name, support
+        names = list(read(function, what).quantities)
+        if not names or not {*names} <= {"F", "M"}:
+            raise KinematicsError(
+                f"{what}: of a support there are F and M, force and moment; the function asks for "
+                f"{', '.join(names) or 'nothing'}",
+                asked=", ".join(names),
+                possible=("F", "M"),
+            )
+        vectors = {a: sp.ImmutableMatrix(sp.symbols(f"{a}1:4", real=True)) for a in ("F", "M")}
+        symbols = [x for a in ("F", "M") for x in vectors[a]]
+        expression = sp.sympify(function(*(vectors[name] for name in names)))
+        if not isinstance(expression, sp.Expr) or not expression.free_symbols <= {*symbols}:
+            raise KinematicsError(
+                f"{what}: {label(function)} must return one expression of F and M, not "
+                f"{label(expression)}",
+                asked="function",
+                given=expression,
+            )
+        self._function = sp.lambdify(
+            symbols, [expression, *(sp.diff(expression, s) for s in symbols)], "math"
+        )
+
+    def _acting(self, system: DiscreteSystem) -> tuple[Mask, Array, Array]:
+        """Return the mask of what it holds here, the point of moments, F and M (collective)."""
+        if getattr(system.binding(self._support), "present", None):
+            raise ParameterError(
+                f"{self.what}: {self._support.name!r} holds directions that are no axes; goals are "
+                "known of supports along axes",
+                asked="support",
+                given=self._support.name,
+            )
+        mine = system.numbering.fixed_by == system.layout.number(self._support)
+        reaction = self._support.reaction(system)
+        acting = np.concatenate([reaction.force, reaction.moment])
+        return mine, reaction.points[0], acting
+
+    def value(self, system: DiscreteSystem) -> float:
+        """Return the value at the present state (collective)."""
+        return float(self._function(*self._acting(system)[2])[0])
+
+    def slopes(self, system: DiscreteSystem) -> Found:
+        """Return value and derivatives at the present state (collective)."""
+        mine, point, acting = self._acting(system)
+        value, *weights = map(float, self._function(*acting))
+        numbering = system.numbering
+        owned = numbering.vertex_of < numbering.owned_vertices
+        motion = np.array(weights) @ rigid_modes(system, system.state, about=point)
+        forces = np.where(mine, motion, 0.0)
+        by = np.zeros_like(forces)
+        turns = np.array(weights[3:])
+        if turns.any():  # arms of moments follow the state
+            f = np.where(mine & owned, system.residual_at_solution(), 0.0)
+            by += self._by_arms(system, f, turns, mine, acting[:3])
+        return value, by, forces
+
+    def _by_arms(
+        self, system: DiscreteSystem, f: Array, turns: Array, mine: Mask, force: Array
+    ) -> Array:
+        """Return the derivative of `turns` . M by the coordinates, at held forces (collective).
+
+        The moment of a force f on a vector q is q x f, about the mean of the nodes that are held.
+        """
+        numbering, by = system.numbering, np.zeros_like(f)
+        held = np.zeros(numbering.vertices, dtype=bool)
+        held[numbering.vertex_of[mine]] = True
+        held[numbering.owned_vertices :] = False
+        nodes: list[Ints32] = []
+        for number, block in enumerate(numbering.blocks):
+            if not block.moves:
+                continue
+            at = numbering.coordinates_of(number)
+            if at.shape[1] != 3:
+                if f[at].any():
+                    raise ParameterError(
+                        f"{self.what}: moments are goals of supports in space alone; give F",
+                        asked="M",
+                        given=self._support.name,
+                    )
+                continue
+            by[at] += np.cross(f[at], turns)
+            if block.kind == "position":
+                carriers = numbering.carriers(number)
+                nodes.append(numbering.coordinates_of(number, carriers[held[carriers]]))
+        count = float(system.sum(np.array([sum(map(len, nodes))], dtype=float))[0])
+        for places in nodes:
+            by[places] -= np.cross(force, turns) / max(count, 1.0)
+        return by

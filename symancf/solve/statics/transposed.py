@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear systems with the tangent at an equilibrium, and with its transpose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import ParameterError, SymancfError
+from ...runtime.options import complaint
+from ...runtime.petsc import PETSc, has
+from ..solver import is_symmetric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...arrays import Array
+    from .equilibrium import EquilibriumSolver
+
+    Rows = Callable[[Array], Array]
+
+
+class Transposed:
+    r"""Solves K x = b and :math:`K^T x = b` with the tangent K of an equilibrium.
+
+    FGMRES (Y. Saad, SIAM Journal on Scientific Computing 14 (1993) 461-469) with products by the
+    kernels, which for the transpose are exact also where tangents leave something out. What
+    precedes it is the solver of Newton's method where K is symmetric; factors L U of K of its own
+    where K is not, and that is a direct one; and its preconditioner of K else, as it is.
+
+    Parameters
+    ----------
+    solver : of an equilibrium, with the tangent of it made anew.
+
+    Raises
+    ------
+    SymancfError : the tangent is not finite, or PETSc fails.
+
+    Attributes
+    ----------
+    accuracy, least : residual of a solution by the right-hand side, wanted, and enough.
+    vectors : of a Krylov space.
+    iterations : of the last solution.
+    """
+
+    accuracy, least, vectors = 1e-12, 1e-8, 60
+
+    def __init__(self, solver: EquilibriumSolver) -> None:
+        self._solver, self._system = solver, solver.system
+        self._symmetric, self._direct = is_symmetric(self._system), solver.linear.direct
+        self._ksp: PETSc.KSP = solver.snes.getKSP()
+        state = self._system.state
+        if solver.guarded(lambda: solver.linear.linearize(state, rtol=self.accuracy)):
+            raise SymancfError("the tangent is not finite at the present state")
+        self._b, self._x = solver.vectors.new(), solver.vectors.new()
+        self._own: PETSc.KSP | None = None
+        if not self._symmetric and self._direct:
+            self._own = self._factors()
+        self.iterations = 0
+
+    def _factors(self) -> PETSc.KSP:
+        """Return factors L U of the tangent: those of a solver for symmetric ones do not do."""
+        system = self._system
+        ksp = PETSc.KSP().create(system.comm)
+        ksp.setOperators(system.matrix.mat)
+        ksp.setType(PETSc.KSP.Type.PREONLY)
+        pc = ksp.getPC()
+        pc.setType(PETSc.PC.Type.LU)
+        if system.comm.size == 1 and has("suitesparse"):
+            pc.setFactorSolverType("umfpack")
+        elif has("mumps"):
+            pc.setFactorSolverType("mumps")
+        return ksp
+
+    def solve(self, b: Array, *, transpose: bool) -> Array:
+        """Return the local vector x with K x = b or K^T x = b, 0 at fixed coordinates (collective).
+
+        Raises
+        ------
+        ParameterError : K is singular, or so nearly that no solution is right to 8 digits.
+        """
+        system, numbering = self._system, self._system.numbering
+        vectors, x = self._solver.vectors, np.zeros_like(system.state)
+        lacks = transpose and self._lacks()
+
+        def product(rows: Array) -> Array:
+            v = np.zeros_like(x)
+            self._b.setArray(rows)
+            vectors.to_local(self._b, v)
+            if transpose and not self._symmetric:
+                if lacks:
+                    self._b.setArray(rows)
+                    system.matrix.mat.multTranspose(self._b, self._x)
+                    return np.array(self._x.getArray(readonly=True))
+                return numbering.to_rows(system.assembler.pull(system.state, v).coordinates)
+            f = np.zeros_like(x)
+            system.assembler.product(system.state, v, f)
+            return numbering.to_rows(f)
+
+        def precede(rows: Array) -> Array:
+            return self._precede(rows, transpose)
+
+        found = self._fgmres(product, precede, numbering.to_rows(b))
+        self._b.setArray(found)
+        vectors.to_local(self._b, x)
+        return x
+
+    def _lacks(self) -> bool:
+        """Tell whether products with the transpose by kernels lack a term (collective)."""
+        v = np.zeros_like(self._system.state)
+        return not self._system.assembler.pull(self._system.state, v).all_terms
+
+    def _precede(self, rows: Array, transpose: bool) -> Array:
+        """Return about K^-1 or K^-T times a vector of rows (collective)."""
+        self._b.setArray(rows)
+        try:
+            if self._own is not None:
+                (self._own.solveTranspose if transpose else self._own.solve)(self._b, self._x)
+            elif self._symmetric:
+                self._ksp.solve(self._b, self._x)
+            else:
+                self._ksp.setUp()
+                self._ksp.getPC().apply(self._b, self._x)
+        except PETSc.Error as error:
+            self._solver.ready = False
+            raise self._solver.linear.error or SymancfError(
+                f"PETSc failed on a linear system of a gradient: {complaint(error)}"
+            ) from error
+        return np.array(self._x.getArray(readonly=True))
+
+    def _fgmres(self, product: Rows, precede: Rows, b: Array) -> Array:
+        """Return x with `product`(x) = b, preconditioned from the right (collective)."""
+        system = self._system
+
+        def dot(*pairs: tuple[Array, Array]) -> Array:
+            return np.asarray(system.sum(np.array([float(p @ q) for p, q in pairs])))
+
+        size = float(np.sqrt(dot((b, b))[0]))
+        if size == 0.0:
+            return np.zeros_like(b)
+        basis = [b / size]
+        before: list[Array] = []
+        H, residual, y = np.zeros((self.vectors + 1, self.vectors)), 1.0, np.zeros(0)
+        for k in range(self.vectors):
+            before.append(precede(basis[k]))
+            w = product(before[k])
+            for _ in range(2):  # Gram and Schmidt, twice
+                h = dot(*((q, w) for q in basis))
+                H[: k + 1, k] += h
+                for q, part in zip(basis, h, strict=True):
+                    w = w - part * q
+            H[k + 1, k] = float(np.sqrt(dot((w, w))[0]))
+            self.iterations = k + 1
+            first = np.zeros(k + 2)
+            first[0] = 1.0
+            if not np.isfinite(H[: k + 2, k]).all():
+                residual = np.inf
+                break
+            y = np.linalg.lstsq(H[: k + 2, : k + 1], first, rcond=None)[0]
+            last, residual = residual, float(np.linalg.norm(first - H[: k + 2, : k + 1] @ y))
+            stalls = residual < self.least and residual > 0.5 * last
+            if residual <= self.accuracy or stalls or H[k + 1, k] == 0.0:
+                break
+            basis.append(w / H[k + 1, k])
+        if not residual <= self.least:
+            raise ParameterError(
+                "the tangent at this equilibrium is singular, or nearly so: gradients do not exist "
+                f"there (a linear system is solved to {residual:.1e} alone); go away from the "
+                "limit point or bifurcation, or give options={'pc_type': 'lu'}",
+                asked="gradient",
+                given=residual,
+            )
+        return np.asarray(size * np.tensordot(y, np.array(before[: len(y)]), axes=1))

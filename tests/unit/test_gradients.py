@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gradients of goals at equilibria, adjoint and direct, against differences of solutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.elements import ancf_cable, hex8_plain
+from symancf.energies import neo_hooke
+from tests.shells import hollow_block
+
+pytestmark = pytest.mark.collective
+
+EXACT: Any = {"snes_rtol": 1e-13, "snes_stol": 1e-14}
+
+
+class Case:
+    """A problem with parameters and goals."""
+
+    def __init__(
+        self, system: sa.System, goals: list[Any], variables: list[Any], **options: Any
+    ) -> None:
+        self.problem = sa.StaticProblem(system, options=EXACT | options, check_stable=False)
+        self.goals, self.variables = goals, variables
+        self.problem.solve(step=0.5)
+
+    def at(self, variable: Any, h: float, direction: Any) -> list[float]:
+        """Return the goals of a solution beside."""
+        field = isinstance(variable, sa.Field)
+        now = variable.values if field else variable.value
+        there = now + h * direction
+        if field:
+            variable.values = there
+        else:
+            variable.value = there
+        self.problem.solve(to=1.0)
+        found = [goal.value(self.problem.system) for goal in self.goals]
+        if field:
+            variable.values = now
+        else:
+            variable.value = now
+        return found
+
+    def check(self, rel: float = 1e-7, direct: bool = True) -> None:
+        by_goal = [self.problem.gradient(goal, self.variables) for goal in self.goals]
+        if direct:
+            others = self.problem.sensitivity(self.variables, of=self.goals)
+            for one, other in zip(by_goal, others, strict=True):
+                scale = largest(one)
+                for v in self.variables:
+                    np.testing.assert_allclose(one[v], other[v], rtol=1e-8, atol=1e-10 * scale)
+        for variable in self.variables:
+            field = isinstance(variable, sa.Field)
+            direction = np.cos(np.arange(len(variable.values))) if field else 1.0
+            h = 2e-3 * (1.0 if field else abs(variable.value) or 1.0)
+            places = ((-2, 1), (-1, -8), (1, 8), (2, -1))
+            known = sum(
+                weight * np.array(self.at(variable, k * h, direction)) for k, weight in places
+            ) / (12 * h)
+            for found, number in zip(by_goal, known, strict=True):
+                near = pytest.approx(number, rel=rel, abs=1e-8 * largest(found))
+                assert np.dot(found[variable], direction) == near, variable
+
+
+def largest(found: Any) -> float:
+    """Return the largest derivative."""
+    return max(float(np.abs(found[v]).max()) for v in found)
+
+
+def block(**options: Any) -> Case:
+    """A modulus for each cell; dead and follower loads; a clamp that moves."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 2, 2))
+    mu = sa.Field(1.0 + 0.3 * np.sin(np.arange(12.0)))
+    lam, load, press, move = (
+        sa.Parameter(name, value)
+        for name, value in (("lam", 2.0), ("load", 0.05), ("press", 0.04), ("move", 0.1))
+    )
+    body = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=mu, lam=lam)
+    clamp = sa.fix(body["x0"], displacement=(0.0, lambda t: t * move.value, 0.0))
+    loads = [
+        sa.traction(body["x1"], (0.0, 0.0, lambda t: t * load.value)),
+        sa.pressure(body["z1"], lambda t: t * press.value),
+    ]
+    tip = body.at([[1.0, 0.5, 0.5], [1.0, 0.2, 0.9]])
+    weight = sa.Parameter("weight", 0.7)
+    sag = sa.Goal(lambda u_a, *, c: c * u_a[2] + u_a[0] * u_a[1], tip, c=weight)
+    moment, force = sa.Goal(lambda M: M[1] + M[2] / 3, clamp), sa.Goal(lambda F: F[2], clamp)
+    goals = [sag, 1 + sag**2 / 2 - 1e-1 * force * sag, moment + 0.1 * sag]
+    return Case(
+        sa.System(body, terms=[clamp, *loads]),
+        goals,
+        [mu, lam, load, press, move, weight],
+        **options,
+    )
+
+
+@pytest.mark.parametrize("solver", [{}, {"pc_type": "grids"}], ids=["direct", "grids"])
+def test_moduli_of_cells_loads_that_follow_and_a_clamp_that_moves(solver: dict[str, Any]) -> None:
+    block(**solver).check(direct=not solver)
+
+
+def test_a_mechanism_with_multipliers_and_a_strut() -> None:
+    """Case of two cables, a rigid link, spherical joints and a strut; a clamp is moved."""
+    first = sa.Mesh.box((1.0,), (4,))
+    second = sa.Mesh.box((1.0,), (4,), warp=lambda X: X + np.array([1.4, 0.0, 0.0]))
+    EI, EA, g, move, length = (
+        sa.Parameter(name, value)
+        for name, value in (
+            ("EI", 2.0),
+            ("EA", 500.0),
+            ("g", 9.81),
+            ("move", 0.1),
+            ("length", 3.0),
+        )
+    )
+    rest = {"EA": EA, "rho": 1.0, "A": 0.4}
+    cable = sa.energies.cable()
+    a = sa.Body(first["body"], ancf_cable, cable, EI=EI, name="a", **rest)
+    b = sa.Body(second["body"], ancf_cable, cable, EI=1.5, name="b", **rest)
+    link = sa.RigidBody.box((0.4, 0.1, 0.1), position=(1.2, 0.0, 0.0), rho=200.0, name="link")
+    ends = link.at((-0.2, 0.0, 0.0)), link.at((0.2, 0.0, 0.0))
+    strut_ends = link.at((0.0, 0.0, 0.05)), sa.ground.at((1.2, 3.0, 0.05))
+    clamp = sa.fix(a["x0"])
+    hold = sa.fix(b["x1"], displacement=(lambda t: move.value * t, 0.0, lambda t: 0.02 * t))
+    terms = [
+        clamp,
+        hold,
+        sa.joints.spherical(a.at((1.0, 0.0, 0.0)), ends[0], name="left"),
+        sa.joints.spherical(b.at((1.4, 0.0, 0.0)), ends[1], name="right"),
+        sa.joints.distance(*strut_ends, length),
+        sa.gravity((0.0, 1.5, lambda t: -g.value * t)),
+    ]
+    height = sa.Goal(lambda u_a: u_a[2], ends[1])
+    turned = sa.Goal(lambda e1_a, r_b: e1_a[2] + r_b[0] ** 2, ends[0], a.at((0.5, 0.0, 0.0)))
+    reaction = sa.Goal(lambda F, M: F[0] + 2 * F[2] - M[1], clamp)
+    system = sa.System(a, b, link, terms=terms)
+    Case(system, [height, turned, reaction], [EI, EA, g, move, length]).check(rel=1e-6)
+
+
+def test_gas_in_a_block() -> None:
+    amount, mu = sa.Parameter("amount", 1.6), sa.Parameter("mu", 1.0)
+    body = sa.Body(hollow_block()["body"], hex8_plain, neo_hooke(), mu=mu, lam=2.0)
+    gas = sa.Cavity(body["inside"], gas=sa.Gas(amount, ambient=0.5))
+    hold = sa.fix(body["left"])
+    goal = sa.Goal(lambda u_a: u_a.dot(u_a), body["inside"])
+    Case(sa.System(body, terms=[hold, gas]), [goal], [amount, mu]).check()
+
+
+def test_bodies_that_touch() -> None:
+    """Without friction; the tangent of points on facets that move is not symmetric."""
+    low = sa.Mesh.box((1.2, 1.2, 0.5), (3, 3, 1), warp=lambda X: X - np.array([0.1, 0.1, 0.5]))
+    top = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1))
+    mu, lam, push = sa.Parameter("mu", 1.0), sa.Parameter("lam", 2.0), sa.Parameter("push", 0.05)
+    under = sa.Body(low["body"], hex8_plain, neo_hooke(), mu=mu, lam=2.0, name="under")
+    over = sa.Body(top["body"], hex8_plain, neo_hooke(), mu=1.5, lam=lam, name="over")
+    touch = sa.Contact(over["z0"], under["z1"], stiffness=20.0)
+    press = sa.fix(over["z1"], displacement=(0.02, 0.0, lambda t: -push.value * t))
+    system = sa.System(under, over, terms=[sa.fix(under["z0"]), press, touch])
+    goal = sa.Goal(lambda u_a: u_a[2] + 2 * u_a[0] ** 2, under["z1"])
+    case = Case(system, [goal], [mu, lam, push])
+    case.check(rel=1e-5)
+    with pytest.raises(sa.ParameterError, match="forces of supports"):
+        case.problem.gradient(sa.Goal(lambda F: F[2], press), [mu])
+
+
+def cantilever(**options: Any) -> tuple[sa.StaticProblem, Any, sa.Parameter, sa.Parameter]:
+    """A bar: u = F L / EA."""
+    mesh = sa.Mesh.box((1.5,), (3,))
+    EA, force = sa.Parameter("EA", 50.0), sa.Parameter("force", 2.0)
+    bar = sa.Body(mesh["body"], ancf_cable, sa.energies.cable(), EA=EA, EI=1.0)
+    end = bar["x1"]
+    system = sa.System(bar, terms=[sa.fix(bar["x0"]), sa.force(end, (force, 0.0, 0.0))])
+    problem = sa.StaticProblem(system, options=options)
+    problem.solve()
+    return problem, sa.Goal(lambda u_a: u_a[0], end), EA, force
+
+
+def test_a_bar_has_its_closed_form_and_remainders_of_second_order() -> None:
+    problem, stretch, EA, force = cantilever()
+    found = problem.gradient(stretch, [EA, force])
+    assert found.value == pytest.approx(0.06, rel=1e-12)
+    assert found[EA] == pytest.approx(-1.2e-3, rel=1e-11)
+    assert found[force] == pytest.approx(0.03, rel=1e-11)
+    assert [*found] == [EA, force]
+    power = problem.gradient(2 / (1 + stretch) ** 3 - (-stretch), [force])
+    assert power[force] == pytest.approx(0.03 * (1 - 6 / 1.06**4), rel=1e-11)
+    check = sa.check_gradient(problem, stretch, [EA, force])
+    assert check.passed
+    assert check.orders == pytest.approx([2.0] * 3, abs=0.05)
+    assert str(check).endswith("ok")
+    assert (EA.value, force.value) == (50.0, 2.0)
+
+
+def test_what_is_no_gradient_is_refused() -> None:
+    problem, stretch, EA, force = cantilever()
+    for wrong, text in (
+        ([sa.Parameter("idle", 1.0)], "nothing depends"),
+        ([], "takes a list"),
+        ([EA, EA], "twice"),
+        ([sa.Field(lambda X: X[:, 0])], "by its values"),
+    ):
+        with pytest.raises(sa.ParameterError, match=text):
+            problem.gradient(stretch, wrong)
+    with pytest.raises(sa.ParameterError, match="is no goal"):
+        problem.gradient(1.0, [EA])  # type: ignore[arg-type]
+    for call in (lambda: stretch.at(0.5), stretch.integral):
+        with pytest.raises(sa.ParameterError, match="is one of a motion"):
+            call()
+    force.value = 3.0
+    with pytest.raises(sa.ParameterError, match="last solution"):
+        problem.gradient(stretch, [EA])
+    problem.solve(to=1.0)
+    problem.gradient(stretch, [EA])
+
+
+def test_laws_that_remember_are_refused_by_name() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    mu = sa.Parameter("mu", 1.0)
+    law = sa.energies.prony(neo_hooke(), g=(0.3,), tau=(1.0,))
+    body = sa.Body(mesh["body"], hex8_plain, law, mu=mu, lam=2.0, name="soft")
+    pull = sa.traction(body["z1"], (0.0, 0.0, 0.1))
+    problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["z0"]), pull]))
+    problem.solve()
+    goal = sa.Goal(lambda u_a: u_a[2], body.at((1.0, 1.0, 1.0)))
+    with pytest.raises(sa.ParameterError, match="'soft': the law remembers"):
+        problem.gradient(goal, [mu])
