@@ -449,9 +449,9 @@ class _Problem:
         return [f"at a bound of its domain: {', '.join(at)}"] if at else []
 
 
-def _require_known(response: Response, given: Mapping[str, Mapping[str, object]]) -> None:
+def _require_known(response: Response, constants: Mapping[str, Mapping[str, object]]) -> None:
     """Check that names are those of constants of the law."""
-    for what, names in given.items():
+    for what, names in constants.items():
         for name in names:
             if name not in response.parameters:
                 raise ParameterError(

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.declare import Local
 from symancf_codegen.functions import BEYOND_NUMPY, branches, log_stretch, stretch_axis
 
 from ...arrays import Array
@@ -28,6 +27,9 @@ from ...kinematics.quantity import Kinematics, real
 from ...kinematics.solid import solid
 from ...laws.evaluate import evaluate_on
 from .material_test import KINDS, MaterialTest
+
+if TYPE_CHECKING:
+    from symancf_codegen.declare import Local
 
 VOLUMETRIC = "volumetric"
 LARGEST_STEP = 0.05  # of a logarithmic stretch, where the law has memory

@@ -29,7 +29,6 @@ from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..march import march
 from ..solver import is_symmetric, linear_defaults, uses
-from .adjoint import Adjoint, require_goal, require_variables
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from ...values.parameter import Field, Parameter
     from ..cost import Cost
     from ..gradients.goal import Goal
-    from .adjoint import Gradient
+    from .adjoint import Adjoint, Gradient
     from .convergence import Convergence
 
 Monitor = Callable[[Step], None]
@@ -414,6 +413,8 @@ class StaticProblem(OneProcess, Displayable):
         --------
         See `Goal`.
         """
+        from .adjoint import require_goal, require_variables
+
         found, variables = require_goal(goal), require_variables(self._system, parameters)
         return self._adjoint("gradient").gradient(found, variables)
 
@@ -427,12 +428,16 @@ class StaticProblem(OneProcess, Displayable):
         number of goals. Errors are those of `gradient`, and a law whose tangent leaves something
         out is a ParameterError.
         """
+        from .adjoint import require_goal, require_variables
+
         goals = [require_goal(goal) for goal in (of if isinstance(of, list | tuple) else [of])]
         variables = require_variables(self._system, parameters)
         return self._adjoint("sensitivity").sensitivity(variables, goals)
 
     def _adjoint(self, what: str) -> Adjoint:
         """Return what differentiates at the last equilibrium (collective)."""
+        from .adjoint import Adjoint
+
         self._options.late = True
         with self.solver.interruption, self._options, STAGES["statics"]:
             now, then = self._fingerprint(), self._solution
