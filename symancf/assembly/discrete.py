@@ -255,13 +255,18 @@ class DiscreteSystem(Configuration):
 
         Whoever asks has found that all unknowns are displacements of nodes.
         """
-        forms = [form for form in self.forms if not form.moving]
-        suits = not self.changing and all(keeps_nodes(form) for form in forms)
-        if not self.comm.allreduce(suits, op=MPI.LAND):
+        if not self.has_halves:
             return None
-        half = Half(self.comm, self.numbering, forms)
+        half = Half(self.comm, self.numbering, [form for form in self.forms if not form.moving])
         self.assembler.attach_half(half)
         return half
+
+    @property
+    def has_halves(self) -> bool:
+        """Whether the terms of the tangent are between nodes alone (collective)."""
+        suits = not self.changing
+        suits = suits and all(keeps_nodes(form) for form in self.forms if not form.moving)
+        return bool(self.comm.allreduce(suits, op=MPI.LAND))
 
     def release_matrix(self) -> None:
         """Give back the storage of `matrix`, which is made anew where it is asked for (collective).

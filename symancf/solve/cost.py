@@ -13,12 +13,15 @@ from ..errors import outside
 from ..newton import FACTORS
 from ..runtime.progress import present_memory
 from .choice import SHARE_OF_MEMORY, free_memory, prices
+from .multigrid import GRIDS
+from .preconditioner import over_nodes
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
 
-#: Bytes that come for each entry of the tangent, by preconditioner; factors come on top.
-BYTES_OF_TANGENT = {"grids": 22.0, "gamg": 30.0, "others": 12.0}
+#: Bytes that come for each entry of the tangent, by preconditioner ("halves": grids where the
+#: tangent is symmetric and between nodes alone); factors come on top.
+BYTES_OF_TANGENT = {"halves": 9.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
 LIBRARIES = 1.5e8  # bytes of a rank for Python, PETSc and what else does not grow
 
 
@@ -85,12 +88,18 @@ def cost_of(system: DiscreteSystem, solver: str, symmetric: bool) -> Cost:
     solver : PETSc's ``pc_type``.
     """
     entries, unknowns = _entries(system), system.numbering.size
-    more = BYTES_OF_TANGENT.get(solver, BYTES_OF_TANGENT["others"]) * entries
+    stored = "halves" if symmetric and _by_halves(system, solver) else solver
+    more = BYTES_OF_TANGENT.get(stored, BYTES_OF_TANGENT["others"]) * entries
     if solver in FACTORS:
         more += prices(system, "grids", symmetric).memory
     present = float(system.sum(np.array([present_memory()]))[0])
     comm = system.comm
     return Cost(solver, comm.size, unknowns, entries, present, more, free_memory(comm))
+
+
+def _by_halves(system: DiscreteSystem, solver: str) -> bool:
+    """Whether a symmetric tangent of equilibria is stored by halves, see `Half` (collective)."""
+    return solver == GRIDS and not isinstance(over_nodes(system), str) and system.has_halves
 
 
 def warn_of_memory(system: DiscreteSystem, solver: str, symmetric: bool) -> None:
