@@ -119,6 +119,18 @@ def test_a_relaxation_gives_the_series() -> None:
     assert {n: found.values[n] for n in wanted} == pytest.approx(wanted, rel=1e-4)
 
 
+def test_a_ramp_is_divided_into_steps() -> None:
+    law = sa.energies.prony(sa.energies.neo_hooke(), g=(0.5,), tau=(0.3,))
+    values = {"mu": 1.0, "g1": 0.5, "tau1": 0.3}
+    ends = []
+    for rows in (2, 2001):
+        time = np.linspace(0.0, 1.0, rows)
+        test = sa.MaterialTest.uniaxial(1.0 + time, np.zeros(rows), time=time)
+        ((stress, _),) = Response(law, incompressible=True).stress([test], values)
+        ends.append(stress[-1, 0])
+    assert 2e-5 < abs(ends[0] / ends[1] - 1.0) < 5e-4
+
+
 def test_softening_is_found_from_a_loop() -> None:
     law = sa.energies.ogden_roxburgh(sa.energies.neo_hooke(), r=2.0, m=0.1)
     x = np.array([1.0, 1.3, 1.6, 1.4, 1.2, 1.0, 1.5, 1.8])

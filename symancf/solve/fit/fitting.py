@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import least_squares, lsq_linear
@@ -20,13 +20,6 @@ from .result import Fit, identified, unstable
 
 if TYPE_CHECKING:
     from ...arrays import Array
-
-SAMPLES = 120  # of constants that are no moduli, looked at before least squares
-REFINED = 4  # of these, the best ones, from which least squares begin
-HISTORY_SAMPLES = 8  # the same where the law has memory
-EVALUATIONS = 60  # of the stresses in least squares from one start
-BULK = 100.0  # bulk modulus over that of the tests where none tells it, to begin with
-_LARGE = 1e6  # residual of constants for which the law has no equilibrium
 
 
 def fit(
@@ -169,6 +162,13 @@ class _Problem:
     scale: Array
     data: Array
 
+    samples: ClassVar[int] = 120  # of constants that are no moduli, looked at before least squares
+    history_samples: ClassVar[int] = 8  # the same where the law has memory
+    refined: ClassVar[int] = 4  # the best of them, from which least squares begin
+    evaluations: ClassVar[int] = 60  # of the stresses in least squares from one start
+    bulk: ClassVar[float] = 100.0  # bulk over shear modulus to begin with, where no test tells it
+    outside: ClassVar[float] = 1e6  # difference where the law has no equilibrium
+
     @classmethod
     def of(
         cls,
@@ -228,7 +228,7 @@ class _Problem:
             return self._refined(self._compressible(start, seed), ())[0]
         moduli = [n for n in self.names if n in self.response.linear and n not in start]
         every = self._candidates(moduli, start, seed)
-        begins = 2 if self.response.has_memory else REFINED
+        begins = 2 if self.response.has_memory else self.refined
         candidates = sorted(every, key=lambda c: c[0])[:begins]
         best, least = None, np.inf
         for cost, theta in candidates:
@@ -248,7 +248,7 @@ class _Problem:
         """Return where to begin: constants of an incompressible material, then those of volume."""
         values = {n: float(x) for n, x in start.items() if n in self.names}
         values |= self._shear(values, start, seed)
-        modulus = BULK * self._modulus()
+        modulus = self.bulk * self._modulus()
         for test in self.tests:
             if test.kind == "volumetric":
                 modulus = float(abs(test.stress).max() / abs(test.along - 1.0).max())
@@ -277,7 +277,7 @@ class _Problem:
         """Return samples of constants with their sums of squares."""
         generator = np.random.default_rng(seed)
         others = [n for n in self.names if n not in moduli]
-        number = HISTORY_SAMPLES if self.response.has_memory else SAMPLES
+        number = self.history_samples if self.response.has_memory else self.samples
         if all(n in start for n in others):
             number = 1
         result = []
@@ -377,7 +377,7 @@ class _Problem:
                 difference = (stress - self.data) / self.scale
                 bad = ~np.isfinite(difference)
                 by = np.nan_to_num(by, posinf=0.0, neginf=0.0)
-                last[key] = np.where(bad, _LARGE, difference), by, trial
+                last[key] = np.where(bad, self.outside, difference), by, trial
             return last[key]
 
         answer = least_squares(
@@ -389,7 +389,7 @@ class _Problem:
             xtol=1e-10,
             ftol=1e-12,
             gtol=1e-12,
-            max_nfev=EVALUATIONS,
+            max_nfev=self.evaluations,
         )
         return at(answer.x)[2], float(2.0 * answer.cost)
 

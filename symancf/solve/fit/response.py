@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 VOLUMETRIC = "volumetric"
 LARGEST_STEP = 0.05  # of a logarithmic stretch, where the law has memory
-ITERATIONS = 40  # of Newton's method for free directions
-_PRECISION = 1e-13  # of logarithmic stretches
 
 _L = sp.symbols("L1 L2 L3", real=True)
 _FUNCTIONS = [
@@ -274,13 +272,13 @@ def _path(response: Response, test: MaterialTest) -> _Path:
             asked="time",
         )
     time = np.arange(1.0, 1.0 + test.rows) if test.time is None else test.time
-    before, clock = np.where(np.isnan(test.stretch[0]), np.nan, 0.0), min(0.0, float(time[0]))
+    before, clock = np.where(np.isnan(test.stretch[0]), np.nan, 1.0), min(0.0, float(time[0]))
     stretch, dt, rows = [], [], []
-    for row, (now, t) in enumerate(zip(np.log(test.stretch), time, strict=True)):
-        change = float(np.nanmax(abs(now - before)))
+    for row, (now, t) in enumerate(zip(test.stretch, time, strict=True)):
+        change = float(np.nanmax(abs(np.log(now / before))))
         steps = max(1, int(np.ceil(change / LARGEST_STEP))) if t > clock else 1
         for k in range(1, steps + 1):
-            stretch.append(before + (now - before) * k / steps)
+            stretch.append(np.log(before + (now - before) * k / steps))
             dt.append((t - clock) / steps)
             rows.append(row if k == steps else -1)
         before, clock = now, float(t)
@@ -369,14 +367,14 @@ class _March:
         if not self._solved:
             return
         r = self._r
-        for _ in range(ITERATIONS):
+        for _ in range(40):
             at = inputs()
             force = r._function("forces")(at, n)[:, self._solved]
             block = r._function("forces/moving")(at, n)[:, self._solved][:, :, self._solved]
             change = _solved(block, force)[:, :, 0]
             size = abs(change).max(axis=1, keepdims=True)
             state[:, self._solved] -= change * np.minimum(1.0, 0.3 / np.maximum(size, 1e-300))
-            if not (size > _PRECISION).any():  # also where it is NaN
+            if not (size > 1e-13).any():  # also where it is NaN
                 return
         state[size[:, 0] > 1e-9] = np.nan
 

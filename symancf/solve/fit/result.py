@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from .material_test import MaterialTest
     from .response import Response
 
-DEPENDENT = 1e-7  # smallest over largest singular value of constants that tests tell apart
-SAMPLES = 60  # stretches at which stability is looked at
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -141,7 +138,7 @@ def identified(
     size = np.where(theta != 0.0, abs(theta), 1.0)
     scaled = slope * size
     _, singular, right = np.linalg.svd(scaled, full_matrices=False)
-    kept = singular > DEPENDENT * singular.max(initial=0.0)
+    kept = singular > 1e-7 * singular.max(initial=0.0)  # below, tests do not tell them apart
     notes = []
     for row in right[~kept]:
         together = [n for n, x in zip(names, row, strict=True) if abs(x) > 0.1]
@@ -172,7 +169,7 @@ def unstable(
     if response.has_memory:
         return []
     every = np.concatenate([t.stretch[np.isfinite(t.stretch)] for t in tests])
-    stretches = np.linspace(every.min(), every.max(), SAMPLES)
+    stretches = np.linspace(every.min(), every.max(), 60)
     notes = []
     for kind in ("uniaxial", "planar", "equibiaxial"):
         lowest = response.curvature(kind, stretches, values)

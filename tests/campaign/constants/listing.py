@@ -18,6 +18,7 @@ UNTESTED = "untested"
 
 #: Numbers with a name that are not tuned: another value is wrong, and what they are instead.
 FIXED = {
+    "solve.fit.material_test.KINDS": "axes of kinds of tests",
     "solve.fixed_solver._PETSC_ERR_USER": "a number of PETSc's",
     "contact.active.NOWHERE": "an empty array",
     "contact.nodal.OPEN": "a state of a point",
