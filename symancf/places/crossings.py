@@ -34,6 +34,7 @@ NEAR_FACE = 1e-3  # where no cell has it: a boundary of straight sides is a litt
 TURN = 0.25  # [rad] that a part turns at most
 DIGITS = 1e-8  # of the last step of Newton's method, which squares the error
 MOST_PARTS = 1e5  # of a curve; longer ones are halved where cells are
+AFFINE = 1e-12  # of the reference cell: its map is as good as linear
 DIVISIONS = 12  # how often a part is halved at most
 
 
@@ -164,8 +165,25 @@ class Cutter:
         inverse, zero, _, _ = self._linear
         return np.asarray((inverse[row] @ X[:, :, None])[:, :, 0] + zero[row])
 
+    @cached_property
+    def _affine(self) -> bool:
+        """Whether the maps of all cells are those at their centres: of boxes, parallelepipeds."""
+        inverse, _, off, _ = self._linear
+        return bool((off <= AFFINE).all() and inverse.any(axis=(1, 2)).all())
+
+    def _moves(self, row: Ints, xi: Array, X: Array, tangents: Array) -> tuple[Array, Array]:
+        """Return how far (n, 3) xi of places X are from given ones to first order, and dxi/ds."""
+        if self._affine:
+            inverse = self._linear[0][row]
+            return self._guess(row, X) - xi, (inverse @ tangents[:, :, None])[:, :, 0]
+        value, A = self.cells.cell.surface(self.cells.X[row])(xi)
+        u, w = solve3(A, X - value, tangents)
+        return u, w
+
     def invert(self, row: Ints, X: Array) -> Array:
         """Return xi (n, 3) of places, also outside of their cells; NaN where there is none."""
+        if self._affine:
+            return self._guess(row, X)
         cell, nodes = self.cells.cell, self.cells.X
         xi = np.clip(self._guess(row, X), -1.0, 2.0)
         live, last = np.arange(len(X)), np.full(len(X), np.inf)
@@ -251,10 +269,11 @@ class Cutter:
     def _end(self, parts: CurveParts, k: int, tolerance: float) -> FaceValues:
         """Return where an end of parts is in the cells."""
         s = parts.s[:, k]
-        xi = self.invert(parts.row, self.curves.points(parts.curve, s))
+        X = self.curves.points(parts.curve, s)
+        xi = self.invert(parts.row, X)
         g = xi @ self.normals.T + self.constants + tolerance
-        _, A = self.cells.cell.surface(self.cells.X[parts.row])(np.nan_to_num(xi, nan=0.5))
-        (w,) = solve3(A, self.curves.tangents(parts.curve, s))
+        tangents = self.curves.tangents(parts.curve, s)
+        _, w = self._moves(parts.row, np.nan_to_num(xi, nan=0.5), X, tangents)
         return FaceValues(xi, g, w @ self.normals.T)
 
     def _interval(
@@ -301,14 +320,13 @@ class Cutter:
         s = low + share * (high - low)
         xi = a.xi[rows] + share[:, None] * (b.xi[rows] - a.xi[rows])
         normal, constant = self.normals[face], self.constants[face] + tolerance
-        live, nodes = np.arange(len(s)), self.cells.X
+        live = np.arange(len(s))
         for _ in range(12):
             if not len(live):
                 return np.asarray(s)
             curve, n = parts.curve[live], normal[live]
-            value, A = self.cells.cell.surface(nodes[parts.row[live]])(xi[live])
             X, t = self.curves.points(curve, s[live]), self.curves.tangents(curve, s[live])
-            u, w = solve3(A, X - value, t)
+            u, w = self._moves(parts.row[live], xi[live], X, t)
             g = np.einsum("nd,nd->n", n, xi[live] + u) + constant[live]
             with np.errstate(divide="ignore", invalid="ignore"):
                 ds = -g / np.einsum("nd,nd->n", n, w)

@@ -305,7 +305,7 @@ class PointsOnBody(_OnBody):
         """Return the derivative by the reference along directions (k, 3)."""
         coordinate, values, corner, slopes = self._gradient(configuration, places, vertices)
         R = np.swapaxes(slopes, 1, 2)
-        weights = np.einsum("ksa,ka->ks", np.linalg.pinv(R), direction)
+        weights = _weights_along(R, direction)
         mismatch = np.linalg.norm(np.einsum("kas,ks->ka", R, weights) - direction, axis=1)
         if len(mismatch) and mismatch.max() > 1e-6:
             x = places.X[int(np.argmax(mismatch))]
@@ -324,6 +324,16 @@ class PointsOnBody(_OnBody):
         x = self.X[0] if len(self.X) == 1 else None
         at = f"({x[0]:g}, {x[1]:g}, {x[2]:g})" if x is not None else f"{len(self.X)} points"
         return f"{at} of {self.body.name!r}"
+
+
+def _weights_along(R: Array, direction: Array) -> Array:
+    """Return the weights (k, s) of slopes R (k, 3, s) that make directions (k, 3), the smallest."""
+    if R.shape[1] == R.shape[2]:
+        try:
+            return np.asarray(np.linalg.solve(R, direction[:, :, None])[:, :, 0])
+        except np.linalg.LinAlgError:
+            pass  # cells without volume
+    return np.asarray(np.einsum("ksa,ka->ks", np.linalg.pinv(R), direction))
 
 
 def _local(configuration: Configuration, ids: Ints) -> Ints32:

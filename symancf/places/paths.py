@@ -181,7 +181,8 @@ class Helices:
 
     def __init__(self, helices: Sequence[Helix]) -> None:
         self.centre = np.array([h._centre for h in helices])
-        self.axes = np.array([h._axes for h in helices])
+        axes = np.array([h._axes for h in helices])
+        self.e1, self.e2, self.e3 = (np.ascontiguousarray(axes[:, :, k]) for k in range(3))
         self.rise = np.array([h.rise for h in helices])[:, None]
         self.rate = np.array([2.0 * np.pi * h.hand * h.coils for h in helices])[:, None]
         self.start = np.array([[np.radians(h.start)] for h in helices])
@@ -191,21 +192,21 @@ class Helices:
     def _around(self, number: Ints | int, s: Array) -> tuple[Array, Array]:
         """Return unit vectors (n, 3) outward and along the turn."""
         phi = self.start[number] + self.rate[number] * s[:, None]
-        e1, e2 = self.axes[number, :, 0], self.axes[number, :, 1]
-        return np.cos(phi) * e1 + np.sin(phi) * e2, np.cos(phi) * e2 - np.sin(phi) * e1
+        cos, sin, e1, e2 = np.cos(phi), np.sin(phi), self.e1[number], self.e2[number]
+        return cos * e1 + sin * e2, cos * e2 - sin * e1
 
     def points(self, number: Ints | int, s: Array) -> Array:
         """Return X (n, 3) of helices (n,), or of one, at parameters (n,)."""
         z = self.rise[number] * s[:, None]
         r = self.radius[number] + self.taper[number] * z
-        up = self.centre[number] + z * self.axes[number, :, 2]
+        up = self.centre[number] + z * self.e3[number]
         return np.asarray(up + r * self._around(number, s)[0])
 
     def tangents(self, number: Ints | int, s: Array) -> Array:
         """Return dX/ds (n, 3)."""
         (outward, around), rise = self._around(number, s), self.rise[number]
         r = self.radius[number] + self.taper[number] * rise * s[:, None]
-        along = self.axes[number, :, 2] + self.taper[number] * outward
+        along = self.e3[number] + self.taper[number] * outward
         return np.asarray(rise * along + r * self.rate[number] * around)
 
 
@@ -415,6 +416,9 @@ class Curves:
         return self._values(number, s, tangents=True)
 
     def _values(self, number: Ints, s: Array, tangents: bool) -> Array:
+        if len(self._stacks) == 1 and not self._stack.any():  # all of one kind
+            stack = self._stacks[0][0]
+            return stack.tangents(number, s) if tangents else stack.points(number, s)
         values, of = np.zeros((len(s), 3)), self._stack[number]
         for k, (stack, _) in enumerate(self._stacks):
             rows = np.flatnonzero(of == k)

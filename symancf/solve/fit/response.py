@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import BEYOND_NUMPY, branches, log_stretch, stretch_axis
+from symancf_codegen.functions import (
+    BEYOND_NUMPY,
+    branches,
+    log_stretch,
+    numerical,
+    stretch_axis,
+    symbolic,
+)
 
 from ...arrays import Array
 from ...errors import KinematicsError, ParameterError
@@ -66,7 +73,8 @@ class _Compiled:
     @classmethod
     def of(cls, symbols: Sequence[sp.Symbol], entries: sp.Matrix) -> _Compiled:
         rows = [e.xreplace({sp.zoo: sp.nan}) for e in sp.Matrix(entries)]  # of branches not taken
-        return cls(sp.lambdify(symbols, rows, _FUNCTIONS, cse=True), entries.shape)
+        lets, short = sp.cse(rows, symbols=sp.numbered_symbols("let"))
+        return cls(numerical(symbols, short, _FUNCTIONS, lets=lets), entries.shape)
 
     def __call__(self, values: Sequence[Array], specimens: int) -> Array:
         """Return (specimens, rows, columns)."""
@@ -117,7 +125,7 @@ class Response:
         self._memory, self.has_memory = [*updates], bool(updates)
         local = [x.symbol for x in called.local]
         self._unknown = len(local)
-        self._start = [sp.sympify(x.start).xreplace(along) for x in called.local]
+        self._start = [symbolic(x.start).xreplace(along) for x in called.local]
         self.symbols = [real(STEP), *axes, *local, *self._memory, *self._theta]
         self._moving = [*axes, *local]
         self._energy = branches(energy)

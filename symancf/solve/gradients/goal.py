@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import sympy as sp
 
+from symancf_codegen.functions import numerical
+
 from ...assembly.configuration import discrete_system
 from ...catalogue.boundary.support import Support
 from ...errors import ParameterError
@@ -218,7 +220,7 @@ class Goal(OneProcess, Displayable):
     def _function(self) -> Callable[..., Sequence[float]]:
         symbols = [sp.Symbol(f"g{k}") for k in range(len(self._parts))]
         slopes = [self._expression, *(sp.diff(self._expression, s) for s in symbols)]
-        function: Callable[..., Sequence[float]] = sp.lambdify(symbols, slopes, "math")
+        function: Callable[..., Sequence[float]] = numerical(symbols, slopes, "math")
         return function
 
     def _combined(self, values: Sequence[float]) -> list[float]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from symancf_codegen.functions import numerical
+
 from ...errors import KinematicsError, ParameterError
 from ...places.ends import Ground
 from ...runtime import jit
@@ -16,8 +18,8 @@ from ...runtime.collective import together
 from ...terms.quantities import TIME, check_ends, symbols_of
 from ...terms.reading import Reading
 from ...terms.substitution import Substitution
-from ...values.parameter import evaluate, label, parameters_in
-from ...values.reader import read
+from ...values.parameter import evaluate, parameters_in
+from ...values.reader import read, scalar
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
@@ -188,17 +190,11 @@ class SupportPart(GoalPart):
             )
         vectors = {a: sp.ImmutableMatrix(sp.symbols(f"{a}1:4", real=True)) for a in ("F", "M")}
         symbols = [x for a in ("F", "M") for x in vectors[a]]
-        expression = sp.sympify(function(*(vectors[name] for name in names)))
-        if not isinstance(expression, sp.Expr) or not expression.free_symbols <= {*symbols}:
-            raise KinematicsError(
-                f"{what}: {label(function)} must return one expression of F and M, not "
-                f"{label(expression)}",
-                asked="function",
-                given=expression,
-            )
-        self._function = sp.lambdify(
-            symbols, [expression, *(sp.diff(expression, s) for s in symbols)], "math"
-        )
+        given = function(*(vectors[name] for name in names))
+        must = "a goal of a support is one expression of F and M"
+        expression = scalar(what, "function", given, {*symbols}, must=must)
+        slopes = [expression, *(sp.diff(expression, s) for s in symbols)]
+        self._function = numerical(symbols, slopes, "math")
 
     def _acting(self, system: DiscreteSystem) -> tuple[Mask, Array, Array]:
         """Return the mask of what it holds here, the point of moments, F and M (collective)."""
