@@ -122,16 +122,18 @@ class Timetable:
             comm, thrown = self.motion.system.comm, None
             try:
                 table, courses = self._rows(times)
-            except Exception as error:
+            except BaseException as error:
                 thrown = error
-            failed = thrown is not None
+            failed, ends = thrown is not None, not isinstance(thrown, Exception | None)
             if comm.size > 1:
-                failed = bool(comm.allreduce(failed, MPI.LOR))
-            if failed and len(times) > 1:  # a later step may not be reached
+                failed, ends = (bool(comm.allreduce(x, MPI.LOR)) for x in (failed, ends))
+            if failed and not ends and len(times) > 1:  # a later step may not be reached
                 times, thrown = times[:1], None
                 table, courses = self._rows(times)
             if thrown is not None:
                 raise thrown
+            if ends:  # another rank leaves, and all with it
+                return
             self._times += times
             self._courses.append(courses)
             self._most = min(2 * self._most, MOST_ROWS)
