@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -693,7 +693,7 @@ def in_system(
 
     @wraps(method)
     def called(
-        item: T, system: Discretised[Configuration], /, *args: P.args, **kwargs: P.kwargs
+        item: T, system: Discretised[Configuration], *args: P.args, **kwargs: P.kwargs
     ) -> R:
         who: str = (
             getattr(item, "_what", "")
@@ -702,4 +702,4 @@ def in_system(
         )
         return method(item, discrete_system(who, system), *args, **kwargs)
 
-    return called
+    return cast("Callable[Concatenate[T, Discretised[Configuration], P], R]", called)

@@ -231,6 +231,27 @@ def failing() -> dict[str, Any]:
 
 
 @case
+def left() -> list[dict[str, Any]]:
+    """A rank that leaves in a function of time takes all ranks with it."""
+    found = []
+    for rank in (0, COMM.size - 1):
+
+        def push(t: float, rank: int = rank) -> tuple[float, float, float]:
+            if t > 20.5 * H and COMM.rank == rank:
+                raise SystemExit(3)
+            return 0.0, 1.0, 0.0
+
+        system, _ = linkage(COMM, push)
+        problem = sa.DynamicProblem(system)
+        try:
+            problem.solve(to=40 * H, step=H)
+            found.append({"code": None, "time": system.time})
+        except SystemExit as error:
+            found.append({"code": error.code, "time": system.time})
+    return found
+
+
+@case
 def stopped() -> dict[str, Any]:
     """A recorded function that one rank cannot tell at a time."""
     system, places = linkage(COMM)

@@ -14,7 +14,7 @@ from tests.mpi import run_cases
 
 SCRIPT = Path(__file__).with_name("check_one_rank.py")
 MOVED = "mechanism", "driven", "recorded", "watched", "planar", "rods", "sliding", "factors"
-OTHERS = "adaptive", "solids", "failing", "stopped", "locked", "asked", "grown"
+OTHERS = "adaptive", "solids", "failing", "left", "stopped", "locked", "asked", "grown"
 
 pytestmark = pytest.mark.parallel
 
@@ -75,6 +75,13 @@ def test_errors_are_those_of_every_rank(ranks: int) -> None:
         "ParameterError",
         "-partition_from many: give a whole number from 0 on",
     )
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_rank_that_leaves_takes_all_with_it(ranks: int) -> None:
+    first, *others = found(ranks)["left"]
+    assert all(other == first for other in others)
+    assert [each["code"] for each in first] == [3, 3]
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
