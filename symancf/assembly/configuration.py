@@ -692,9 +692,7 @@ def in_system(
     """
 
     @wraps(method)
-    def called(
-        item: T, system: Discretised[Configuration], *args: P.args, **kwargs: P.kwargs
-    ) -> R:
+    def called(item: T, system: Discretised[Configuration], *args: P.args, **kwargs: P.kwargs) -> R:
         who: str = (
             getattr(item, "_what", "")
             or getattr(item, "what", "")
