@@ -41,7 +41,7 @@ parallel() { # tests that start 1, 2, 3 and 4 ranks themselves
     "${pytest[@]}" -n "$workers" --dist loadfile --no-loadscope-reorder tests/parallel
 }
 collective() { # the same tests as in `serial`, on 3 ranks; rank 0 is shown, others when they fail
-    timeout --foreground --kill-after=10 900 mpirun -n 3 bash -c '
+    timeout --foreground --kill-after=10 1500 mpirun -n 3 bash -c '
         log='"$scratch"'/rank$OMPI_COMM_WORLD_RANK.log
         if [ "$OMPI_COMM_WORLD_RANK" != 0 ]; then exec >"$log" 2>&1; fi
         '"${pytest[*]} ${own[*]/#/--ignore=tests/}"' --color=no -m collective tests
