@@ -13,8 +13,6 @@ from symancf.elements import hex8_plain
 from symancf.energies import neo_hooke
 from tests.shells import hollow_block
 
-pytestmark = pytest.mark.collective
-
 TRUTH = 1.0 + 0.6 * np.sin(np.arange(12.0))
 
 
@@ -52,6 +50,7 @@ class Identification:
         return float(np.abs(self.mu.values / unit - TRUTH / TRUTH.mean()).max())
 
 
+@pytest.mark.collective
 def test_gauss_and_newton_find_moduli_in_fewer_solutions() -> None:
     model = Identification()
     assert model.error > 0.5
@@ -68,7 +67,7 @@ def test_gauss_and_newton_find_moduli_in_fewer_solutions() -> None:
     assert slow.solutions > quick.solutions
 
 
-@pytest.mark.parametrize("method", ["bqnls", "bntr"])
+@pytest.mark.parametrize("method", ["bqnls", pytest.param("bntr", marks=pytest.mark.collective)])
 def test_tao_finds_moduli_in_other_units(method: str) -> None:
     model = Identification(unit=1e6)
     options: Any = {"tao_type": method, "tao_max_it": 200, "tao_gatol": 1e-5}
