@@ -2,7 +2,7 @@
 """Stiffness map: a thousand moduli of a block from measured displacements (elastography).
 
 A block of silicone with a hard inclusion is pressed. From the displacements of its nodes, with
-noise, and from the force the method of Gauss and Newton finds the modulus of each cell.
+noise, and from the force the Gauss-Newton method finds the modulus of each cell.
 
 Takes 10 s on one core.
 """
@@ -31,7 +31,7 @@ DATA = Path(__file__).with_name("stiffness_map.csv")
 # %% [markdown]
 # ## Model
 # The lower face is clamped, the upper one is pushed down by 4 mm and aside by 3 mm. Displacements
-# alone would tell ratios of moduli only; the force on the upper face tells the rest.
+# alone determine ratios of moduli only; the force on the upper face gives the rest.
 
 # %%
 mesh = sa.Mesh.box((SIDE,) * 3, (N,) * 3)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..statics.problem import StaticProblem
     from .objective import Penalty
 
-#: Methods of SciPy that are given products with the Hessian of Gauss and Newton.
+#: Methods of SciPy that are given products with the Gauss-Newton Hessian.
 SECOND_ORDER = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
 
 

@@ -41,7 +41,7 @@ def tao(
     problem, goal, parameters, bounds, penalty : see `scipy`.
     options : of PETSc, ``{"tao_type": "bntr", "tao_gatol": 1e-8}``; ``bqnls`` by default. The
         command line goes before them. Newton's methods, ``bnls``, ``bntr``, ``bntl``, take the
-        Hessian of Gauss and Newton, without preconditioner.
+        Gauss-Newton Hessian, without preconditioner.
     prefix : of their names.
 
     Returns
@@ -88,7 +88,7 @@ def tao(
         slope.setArray((scales * (objective.gradient([1.0]) + by) / unit)[own])
         return (value + more) / unit
 
-    class Products:
+    class HessianProducts:
         """The Hessian as PETSc takes it."""
 
         at: Array = start
@@ -102,7 +102,7 @@ def tao(
             found = found if more is None else found + more @ given
             to.setArray((scales * found / unit)[own])
 
-    products = Products()
+    products = HessianProducts()
     H = PETSc.Mat().createPython(((x.getLocalSize(), None), (x.getLocalSize(), None)), comm=comm)
     H.setPythonContext(products)
     H.setUp()
