@@ -9,8 +9,7 @@ Choices are arguments of the call, ``energies.cable(strain="green")``.
 from __future__ import annotations
 
 from ..errors import unknown_names
-from ..kinematics.moduli import moduli
-from ..values.domain import between, domains, not_negative, positive, stressed_at_rest
+from ..values.domain import between, domains, moduli, not_negative, positive, stressed_at_rest
 from .fibres import orthotropic
 from .free_strains import rest_strain, swollen
 from .mullins import ogden_roxburgh

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from sympy import Expr, Matrix
 
-from ..kinematics.moduli import moduli
-from ..values.domain import catalogue, domains, positive
+from ..values.domain import catalogue, domains, moduli, positive
 
 _STIFF = dict.fromkeys(("E1", "E2", "E3", "G12", "G13", "G23"), positive())
 

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from sympy import Expr, Matrix, Rational, S, log
 
 from ..errors import KinematicsError
-from ..kinematics.moduli import YOUNG, isotropic, moduli
+from ..kinematics.moduli import YOUNG, isotropic
 from ..values.domain import (
     Domain,
     NotZero,
     by_call,
     catalogue,
     domains,
+    moduli,
     not_negative,
     positive,
     stressed_at_rest,

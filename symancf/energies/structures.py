@@ -10,10 +10,9 @@ import numpy as np
 from sympy import Add, Expr, Matrix, S
 
 from ..errors import KinematicsError, ParameterError
-from ..kinematics.moduli import moduli
 from ..kinematics.rod import ROD_STRAINS, STIFFNESS
 from ..values.arguments import among
-from ..values.domain import Domain, by_call, catalogue, domains, not_negative, positive
+from ..values.domain import Domain, by_call, catalogue, domains, moduli, not_negative, positive
 from ..values.functions import taking
 from ..values.parameter import label, reals
 
@@ -35,6 +34,21 @@ _PLATE_MODULI: dict[str, Callable[..., Any]] = {
     "D11": lambda E, nu, thickness: E * thickness**3 / (12 * (1 - nu**2)),
     "D12": lambda E, nu, thickness: E * nu * thickness**3 / (12 * (1 - nu**2)),
     "D66": lambda E, nu, thickness: E * thickness**3 / (24 * (1 + nu)),
+}
+
+
+def _lame(E: Any, nu: Any) -> tuple[Any, Any]:
+    """Return lambda + 2 mu, and lambda."""
+    factor = E / ((1 + nu) * (1 - 2 * nu))
+    return factor * (1 - nu), factor * nu
+
+
+_BEAM_MODULI: dict[str, Callable[..., Any]] = {
+    **{f"C{i}{i}": lambda E, nu: _lame(E, nu)[0] for i in (1, 2, 3)},
+    **{name: lambda E, nu: _lame(E, nu)[1] for name in ("C12", "C13", "C23")},
+    "C44": lambda E, nu: E / (2 * (1 + nu)),
+    "C55": lambda E, nu, k3: k3 * E / (2 * (1 + nu)),
+    "C66": lambda E, nu, k2: k2 * E / (2 * (1 + nu)),
 }
 _CABLE_MODULI: dict[str, Callable[..., Any]] = {"EA": lambda EA: EA, "EI": lambda EI: EI}
 _ROD_MODULI: dict[str, Callable[..., Any]] = {
@@ -223,6 +237,7 @@ def cable(
 
 @catalogue
 @domains(**_PLATE, k2=positive(), k3=positive())
+@moduli(**_BEAM_MODULI)
 def split_beam(
     E_beam: Matrix, *, E: Expr, nu: Expr, k2: Expr = 1.0, k3: Expr = 1.0
 ) -> dict[str, Expr]:

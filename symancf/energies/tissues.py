@@ -10,8 +10,7 @@ import numpy as np
 from sympy import Expr, Matrix, Max, Rational, S, exp, eye
 
 from ..errors import KinematicsError
-from ..kinematics.moduli import moduli
-from ..values.domain import Domain, by_call, catalogue, domains, not_negative, positive
+from ..values.domain import Domain, by_call, catalogue, domains, moduli, not_negative, positive
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals
 

@@ -85,7 +85,7 @@ def _needs_no_values(of: Callable[[LawSample], Property], sample: LawSample) -> 
 
 
 def sample_of(
-    law: Any, values: Mapping[str, float], stretches: tuple[float, float] = (0.8, 1.25)
+    law: Any, values: Mapping[str, float], stretches: tuple[float, float] | None = None
 ) -> LawSample:
     """Return a law of solids with numbers for its parameters.
 
@@ -101,7 +101,10 @@ def sample_of(
     for key, domain in domains_of(law).items():
         if key in values:
             domain.require(key, f"{key} of {name}", values[key])
-    return LawSample(law, called, sample_values(law, called, values), stretches)
+    numbers = sample_values(law, called, values)
+    if stretches is None:
+        return LawSample(law, called, numbers)
+    return LawSample(law, called, numbers, stretches, whole=True)
 
 
 def known_units(called: EnergyCall) -> dict[sp.Symbol, Exponents]:

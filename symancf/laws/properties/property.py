@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Verdict = Literal["proof", "samples", "violation", "none"]
+Verdict = Literal["proof", "samples", "limit", "violation", "none"]
 
 #: Verdicts in words.
 WORDS = {
     "proof": "proved",
     "samples": "holds at samples",
+    "limit": "holds within limits",
     "violation": "VIOLATED",
     "none": "not asked",
 }
@@ -28,7 +29,8 @@ class Property:
     ----------
     name : of the property.
     verdict : ``"proof"``: it follows from the expressions; ``"samples"``: it holds wherever it was
-        looked at; ``"violation"``: it does not, see `witness`; ``"none"``: it makes no sense here.
+        looked at; ``"limit"``: it holds about the reference, and is lost at large strains, see
+        `witness`; ``"violation"``: it does not, see `witness`; ``"none"``: it makes no sense here.
     note : what was found, in words.
     witness : values at which it does not hold, by name: ``F``, parameters, and what they give.
     """

@@ -15,9 +15,9 @@ from symancf_codegen.functions import branches, numerical, symbolic
 
 from ...arrays import Array
 from ...kinematics import Kinematics, beam_solid, cable, rod, thin_plate
-from ...kinematics.moduli import declared_moduli
 from ...kinematics.naming import call_law, signature
 from ...kinematics.quantity import real
+from ...values.domain import declared_moduli
 from .indifference import NAME as INDIFFERENCE
 from .law import QUANTITY_UNITS
 from .property import Property
@@ -56,6 +56,15 @@ STIFFNESSES: dict[str, tuple[tuple[str, ...], tuple[str, ...], float]] = {
             ("22", "22", "22", 1.0),
             ("66", "12", "12", 0.25),
         )
+    },
+    **{
+        f"C{a + 1}{b + 1}": ((f"E_beam{a + 1}{a + 1}",), (f"E_beam{b + 1}{b + 1}",), 1.0)
+        for a in range(3)
+        for b in range(a, 3)
+    },
+    **{
+        f"C{k}{k}": ((f"E_beam{pair}",), (f"E_beam{pair}",), 0.25)
+        for k, pair in ((4, "23"), (5, "13"), (6, "12"))
     },
 }
 

@@ -14,9 +14,8 @@ from symancf_codegen.functions import symbolic
 
 from ...arrays import Array
 from ...kinematics.memory import STEP
-from ...kinematics.moduli import Declaration, declared_moduli
 from ...kinematics.quantity import real
-from ...values.domain import Domain, NotZero, domains_of
+from ...values.domain import Declaration, Domain, NotZero, declared_moduli, domains_of
 from .small_strain import at_rest, voigt
 from .solid_energy import SolidEnergy
 
@@ -41,12 +40,15 @@ class LawSample:
     called : the law, called with the symbols of a solid.
     values : numbers of all parameters.
     stretches : the least and largest principal stretch at which it is looked at.
+    whole : whether rank-one convexity is asked for in all of that box, not about the reference
+        alone.
     """
 
     law: Any
     called: EnergyCall
     values: Mapping[str, float]
     stretches: tuple[float, float] = (0.8, 1.25)
+    whole: bool = False
 
     @cached_property
     def energy(self) -> SolidEnergy:

@@ -72,7 +72,7 @@ class Properties(Displayable):
     def __str__(self) -> str:
         witnesses = [
             f"  {p.name}: {', '.join(f'{k} = {_written(v)}' for k, v in p.witness.items())}"
-            for p in self.violations
+            for p in self.found
             if p.witness
         ]
         return "\n".join([super().__str__(), *witnesses])
