@@ -300,7 +300,8 @@ class Deformation:
             return np.asarray(np.broadcast_to(constant / (1 + (name != "C")), (n, 9, 9)))
         if name == "J":
             e = _permutations()
-            return np.einsum("abc,LMN,ncN->naLbM", e, e, self.F).reshape(n, 9, 9)
+            of_F = np.einsum("abc,LMN,ncN->naLbM", e, e, self.F)
+            return np.asarray(of_F).reshape(n, 9, 9)
         if name == "I1":
             return np.asarray(np.broadcast_to(2.0 * np.eye(9), (n, 9, 9)))
         f = self.F.reshape(n, 9)

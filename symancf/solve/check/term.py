@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ...terms.quantities import JetOfEnd
     from ...terms.term import PlaceTerm
 
-FORCE, MOMENT, TANGENT = "force and moment", "moment", "symmetry of the tangent"
+FORCE, TANGENT = "force and moment", "symmetry of the tangent"
 
 STATES = 16  # that are looked at
 SAME = 1e-7  # of the largest power of one end, what counts as none
@@ -324,7 +324,7 @@ def _turn(w: Array) -> Array:
     angle = float(np.linalg.norm(w))
     K = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
     if angle < 1e-12:
-        return np.eye(3) + K
+        return np.asarray(np.eye(3) + K)
     return np.asarray(
         np.eye(3) + np.sin(angle) / angle * K + (1 - np.cos(angle)) / angle**2 * (K @ K)
     )
