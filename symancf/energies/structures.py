@@ -57,6 +57,8 @@ _ROD_MODULI: dict[str, Callable[..., Any]] = {
     "GA3": lambda GA3: GA3,
     "EI2": lambda EI2: EI2,
     "EI3": lambda EI3: EI3,
+    "GA23": lambda GA23: GA23,
+    "EI23": lambda EI23: EI23,
     "GJ": lambda GJ, GA2, GA3, GA23, y_shear, z_shear: (
         GJ + GA2 * z_shear**2 + GA3 * y_shear**2 - 2 * GA23 * y_shear * z_shear
     ),

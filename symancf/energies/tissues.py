@@ -196,9 +196,25 @@ def holzapfel_gasser_ogden(*, fibres: Sequence[Direction] = ((1.0, 0.0, 0.0),)) 
 
     limits = {"mu": positive(), "k1": not_negative(), "k2": positive(), "kappa": _DISPERSED}
     law = domains(**limits, k=positive())(holzapfel_gasser_ogden)
-    law = moduli(G12=lambda mu: mu, G13=lambda mu: mu, G23=lambda mu: mu, k=lambda k: k)(law)
+    law = moduli(**_moduli_of(directions))(law)
     taking(law, names, dict.fromkeys(("mu", "k1", "k2", "kappa", "k"), REQUIRED))
     return law
+
+
+def _moduli_of(directions: Sequence[Any]) -> dict[str, Callable[..., Any]]:
+    """Return the moduli at small strain; C11 in a pull along axis 1, by fibres that it stretches."""
+    plain: dict[str, Callable[..., Any]] = {
+        f"G{pair}": lambda mu: mu for pair in ("12", "13", "23")
+    }
+    plain["k"] = lambda k: k
+    if any(callable(a) for a in directions):
+        return plain
+    along = [a[0] ** 2 - 1 / 3 for a in directions]
+    fibres = sum(x**2 for x in along if x > 0)
+    return {
+        **plain,
+        "C11": lambda mu, k1, kappa, k: k + 4 * mu / 3 + 4 * k1 * (1 - 3 * kappa) ** 2 * fibres,
+    }
 
 
 def _families(fibres: Any) -> list[Any]:

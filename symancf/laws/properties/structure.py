@@ -47,6 +47,8 @@ STIFFNESSES: dict[str, tuple[tuple[str, ...], tuple[str, ...], float]] = {
             strict=True,
         )
     },
+    "GA23": (("gamma2",), ("gamma3",), 1.0),
+    "EI23": (("kappa2",), ("kappa3",), -1.0),
     **{
         f"{letter}{name}": (tuple(s + a for s in of), tuple(s + b for s in of), factor)
         for letter, of in (("A", ("E_gl",)), ("D", ("kappa", "kappa_n3_", "kappa_n0_")))

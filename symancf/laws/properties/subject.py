@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import symbolic
+from symancf_codegen.functions import kinked, symbolic
 
 from ...arrays import Array
 from ...kinematics.memory import STEP
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ..parts import EnergyCall
 
 SAMPLES = 24  # deformations at which a property is looked at
+
+#: Strain of a pull in which kinks at rest lie behind.
+SMALL_PULL = 1e-9
 
 #: Relative difference of two numbers that counts as round-off.
 ROUND_OFF = 1e-9
@@ -71,6 +74,14 @@ class LawSample:
     def stiffness(self) -> Array:
         """(6, 6) stiffness at rest in Voigt's order."""
         return np.asarray(voigt(self.energy.tangent(np.eye(3)[None])[0]), dtype=float)
+
+    @cached_property
+    def pulled_stiffness(self) -> Array:
+        """The same in a small pull along axis 1, where a law with kinks has another one."""
+        if not kinked(self.energy.W):
+            return self.stiffness
+        F = np.diag([1.0 + SMALL_PULL, 1.0 - SMALL_PULL / 2, 1.0 - SMALL_PULL / 2])
+        return np.asarray(voigt(self.energy.tangent(F[None])[0]), dtype=float)
 
     @property
     def scale(self) -> float:
