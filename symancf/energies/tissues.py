@@ -202,7 +202,7 @@ def holzapfel_gasser_ogden(*, fibres: Sequence[Direction] = ((1.0, 0.0, 0.0),)) 
 
 
 def _moduli_of(directions: Sequence[Any]) -> dict[str, Callable[..., Any]]:
-    """Return the moduli at small strain; C11 in a pull along axis 1, by fibres that it stretches."""
+    """Return the moduli at small strain, C11 with the fibres that a pull along axis 1 stretches."""
     plain: dict[str, Callable[..., Any]] = {
         f"G{pair}": lambda mu: mu for pair in ("12", "13", "23")
     }
