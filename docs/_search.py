@@ -127,6 +127,8 @@ TERMS = {
     "STEP": "guide/meshes",
     "consistent units": "conventions",
     "symbolic residual": "kernels",
+    "frame indifference": "guide/check",
+    "strong ellipticity": "guide/check",
     "UMAT": "how-to",
     "C code": "kernels",
 }

@@ -1044,6 +1044,11 @@ def examples() -> dict[str, Example]:
             {"k": sa.energies.positive()},
             None,
         ),
+        "energies.moduli": (
+            lambda symmetry, k: sa.energies.moduli(symmetry, k=k)(_height),
+            {"symmetry": "isotropic", "k": lambda k: k},
+            None,
+        ),
         "energies.stressed_at_rest": (
             sa.energies.stressed_at_rest,
             {"energy": sa.energies.neo_hooke()},
@@ -1131,7 +1136,12 @@ def examples() -> dict[str, Example]:
             lambda m: models.finite(m.frequencies),
         ),
         "buckle": (_buckle, {"parameter": None, "count": 1}, None),
-        "check": (sa.check, {"system": system, "amplitude": 1e-3, "seed": 0}, None),
+        "check": (sa.check, {"what": system, "amplitude": 1e-3, "seed": 0}, None),
+        "check of a law": (
+            lambda law, mu, stretches: sa.check(law, stretches=stretches, mu=mu, lam=2.0),
+            {"law": sa.energies.neo_hooke(), "mu": 1.0, "stretches": (0.9, 1.2)},
+            None,
+        ),
         "Goal": (
             lambda function, end, **o: sa.Goal(function, end, **o).value(system),
             {"function": _height, "end": tip, "name": "g", "h": 0.25},
