@@ -111,6 +111,14 @@ def cell_source(
     points = [lower_point(law, space, rule.section, weighted=True) for law, rule in stable]
     results = [derive(point, modes) for point in points]
     structure = build(space, stable, results)
+    if "coarse" in modes and structure.linear is None:
+        raise CodegenError(
+            f"kernel {name!r} cannot have the function 'coarse': it is for symmetric tangents of "
+            "cells of second order whose laws have no unknowns of the cell",
+            asked="coarse",
+            given=space.name,
+            possible=tuple(mode for mode in modes if mode != "coarse"),
+        )
     return cell_text(name, structure)
 
 

@@ -16,7 +16,7 @@ with the same functions form a *patch*, and contractions go patch by patch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, pairwise, permutations
 from typing import TYPE_CHECKING
 
@@ -139,7 +139,8 @@ class FunctionClass:
 class KernelStructure:
     """All that the printer needs to know about a kernel on cells.
 
-    `shared` are the names of the unknowns of a cell, of all laws.
+    `shared` are the names of the unknowns of a cell, of all laws. What is made of classes and
+    tables has names in C that begin with `prefix`.
     """
 
     space: Space
@@ -152,6 +153,20 @@ class KernelStructure:
     has_tangent: bool
     modes: tuple[str, ...]
     shared: tuple[str, ...] = ()
+    prefix: str = ""
+
+    @property
+    def linear(self) -> KernelStructure | None:
+        """The same with the linear functions of the corners; None where `coarse` is not possible.
+
+        That is where K is no matrix of functions of the cell alone, or there are none.
+        """
+        space = self.space.linear
+        if space is None or self.shared or not (self.symmetric and self.has_tangent):
+            return None
+        tables = [space.tabulate(s.jets, s.points) for s in self.segments]
+        classes = _ordered(classes_of(tables), self.segments)
+        return replace(self, space=space, classes=classes, tables=tables, prefix="corner_")
 
 
 def build(

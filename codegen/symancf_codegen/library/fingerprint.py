@@ -101,7 +101,10 @@ def fingerprint(
     h = _Hasher()
     h.text(COMPILER_VERSION, name, str(stabilised), *modes)
     if space is not None:
-        _space(h, space, [rule for _, rule in laws if rule is not None])
+        rules = [rule for _, rule in laws if rule is not None]
+        _space(h, space, rules)
+        if space.linear is not None:
+            _space(h, space.linear, rules)
     for law, rule in laws:
         h.text(digest(law))
         if rule is not None:

@@ -43,6 +43,7 @@ class Description:
         functions ``update`` and ``initial``.
     totals : which of them are parts of integrals over the cell.
     optional : names of the parameters that are 0 where they are not given.
+    linear : number of functions of the mode ``coarse``; 0: it is not possible.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Description:
     memory: tuple[str, ...] = ()
     totals: tuple[int, ...] = ()
     optional: tuple[str, ...] = ()
+    linear: int = 0
 
 
 class Source(NamedTuple):
@@ -103,6 +105,7 @@ def cell_text(name: str, structure: KernelStructure) -> Source:
         memory=memory,
         totals=tuple(k for k, (_, total) in enumerate(remembered) if total),
         optional=optional(laws),
+        linear=0 if structure.linear is None else structure.linear.space.size,
     )
     head = [f"element {structure.space.name}: {size} shape functions, {3 * size} unknowns"]
     for use in uses:

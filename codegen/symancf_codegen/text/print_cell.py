@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.schedule import identifier
-from symancf_codegen.modes import COMMON, MODES, signature
+from symancf_codegen.modes import COMMON, MODES, MOMENTS, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
 from symancf_codegen.text.print_local import after, before, solve_in_cell, unused
 from symancf_codegen.text.printer import broken
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 #: What is evaluated to find the unknowns of a cell: with slopes where they begin, without slopes,
 #: with slopes; no functions that a kernel offers.
 SOLVE = ("first", "equations", "slopes")
+
+#: The function that makes the matrix of a mode of moments, without the number of the segment.
+_CONTRACTIONS = {
+    "tangent": "contract_tangent",
+    "diagonal": "contract_diagonal",
+    "coarse": "corner_contract_tangent",
+}
 
 #: About how many points go through a stage together.
 CHUNK = 8
@@ -48,7 +55,6 @@ def cell_function(
     segments = structure.segments
     row = MODES[mode]
     vector, scalar = row.result("vector"), row.result("scalar")
-    tangent = mode == "tangent" and structure.has_tangent
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
@@ -56,7 +62,7 @@ def cell_function(
     first = before(structure, name, mode, "\n".join(body), arrays.arrays, arrays.filled)
     lines = [signature(name, mode), "{"]
     lines += unused((*COMMON, *row.inputs, *row.sums), "\n".join([*first, *body]))
-    if mode == "tangent" and not tangent:
+    if mode == "tangent" and not structure.has_tangent:
         lines.append("    (void)K; /* the laws are linear in the unknowns: K = 0 */")
     lines.append("    v8 bad = {0};")
     lines += first
@@ -64,8 +70,7 @@ def cell_function(
         lines.append(f"    symancf_zero(1, (v8 *){scalar});")
     if vector:
         lines += [f"    v8 N{s.index}[{s.size}][{3 * len(s.jets)}];" for s in segments if s.jets]
-    if tangent and not assigns(structure):
-        lines.append(f"    symancf_zero({tangent_rows(structure)}, (v8 *)K);")
+    lines += _zero_matrix(structure, mode)
     lines += body
     if vector:
         arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){vector}"])
@@ -76,6 +81,25 @@ def cell_function(
         lines.append(f"    symancf_finite(1, (const v8 *){scalar}, &bad);")
     lines += ["    return symancf_count(lanes, &bad);", "}", ""]
     return "\n".join(lines)
+
+
+def matrix_of(mode: str) -> str | None:
+    """Return the name of the matrix that a mode makes of moments, None if it makes none."""
+    return MODES[mode].results[-1] if mode in MOMENTS else None
+
+
+def _zero_matrix(structure: KernelStructure, mode: str) -> list[str]:
+    """Return what clears the matrix of a mode, where contractions do not set all of it."""
+    name = matrix_of(mode)
+    if name is None or not structure.has_tangent:
+        return []
+    if mode == "diagonal":
+        rows = 9 * structure.space.size
+    else:
+        of = structure if mode == "tangent" else structure.linear
+        assert of is not None
+        rows = 0 if assigns(of) else tangent_rows(of)
+    return [f"    symancf_zero({rows}, (v8 *){name});"] if rows else []
 
 
 @dataclass
@@ -153,7 +177,7 @@ def _segment(
     structure: KernelStructure, segment: Segment, laws: Sequence[LawFunctions], mode: str
 ) -> list[str]:
     """Return the loops over the points of one segment."""
-    tangent = mode == "tangent" and structure.has_tangent and segment.slot_count > 0
+    tangent = mode in MOMENTS and structure.has_tangent and segment.slot_count > 0
     size = chunk(segment, tangent)
     vector = MODES[mode].result("vector") is not None and bool(segment.jets)
     if not vector and not any(_functions(law, mode) for law in laws):
@@ -171,7 +195,8 @@ def _segment(
             body += _points(_call(structure, function, use, k, segment))
     if tangent:
         body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
-        body.append(f"contract_tangent{segment.index}(start, stop, M, (v8 *)K);")
+        contract = _CONTRACTIONS[mode] + str(segment.index)
+        body.append(f"{contract}(start, stop, M, (v8 *){matrix_of(mode)});")
     lines = [*once, *_chunks(segment.size, size, [*arrays, *body])]
     return ["    {", *(f"        {line}" for line in lines), "    }"]
 
