@@ -15,7 +15,7 @@ import numpy as np
 
 from symancf_codegen.modes import MODES
 
-from ..arrays import Array, Ints, Mask, address
+from ..arrays import Array, Data, Ints, Mask, address
 from ..errors import ParameterError
 from ..kinematics.memory import STEP
 from ..runtime import jit
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
     from .half import Half
+    from .half_blocks import HalfBlocks
     from .linearized import Linearized
     from .matrix import Matrix
     from .numbering import Numbering
@@ -541,6 +542,42 @@ class Assembler:
             return self._call("product", x, v, f, None)
         with linear.visible_to_c(self._by_group()):
             return self._call("product", x, v, f, None)
+
+    def diagonal(self, x: Array, blocks: Array) -> int:
+        """Add the blocks of the tangent on the diagonal to `blocks` (vertices, 3, 3)."""
+        return self._of_nodes("diagonal", x, blocks, None)
+
+    def coarse(self, x: Array, half: HalfBlocks) -> int:
+        """Write the tangent of the linear functions of corners, see `MatrixFree`."""
+        half.clear()
+        try:
+            return self._of_nodes("coarse", x, None, half)
+        finally:
+            half.finish()
+
+    def _of_nodes(self, mode: str, x: Array, blocks: Array | None, half: HalfBlocks | None) -> int:
+        """Evaluate a mode of kernels that is compiled when it is asked for, see `prepare`."""
+        terms: list[Term] = []
+        places: list[Data] = []
+        for group in self.groups:
+            forms = [self.forms[number] for number in group.numbers]
+            kernel, term = forms[0].kernel, Term.from_buffer_copy(group.term)
+            if kernel.has_tangent:
+                setattr(term, mode, self._telling(kernel, mode).addresses[mode])
+                term.linear = kernel.linear
+                if half is not None:
+                    places.append(np.concatenate([half.places(form) for form in forms]))
+                    term.half_places, term.half_wide = address(places[-1]), half.wide
+            terms.append(term)
+        made = self._with_terms(terms)
+        if half is not None:
+            made.half = ctypes.pointer(half.structure)
+        with EVENTS["tangent"]:
+            at = self._address
+            bad = self._assemble(ctypes.byref(made), CODE[mode], at(x), None, at(blocks), None)
+        if bad < 0:
+            raise MemoryError("assembly: no memory for the scratch of one batch")
+        return int(bad)
 
     def linearize(self, x: Array, linear: Linearized) -> int:
         """Keep the tangent at `x` of points projected onto facets, whose products are expensive."""

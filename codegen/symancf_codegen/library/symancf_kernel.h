@@ -22,6 +22,8 @@
  *   K of an energy           [9 n (n + 1)/2][8]  blocks i <= j at j (j + 1)/2 + i, in a block
  *                            row 3 a + b: component a of i, component b of j
  *   K of a virtual work      [9 n n][8]  blocks i n + j
+ *   D                        [9 n][8]  blocks i = j of K
+ *   Kc                       as K of an energy, of the functions of Space.linear
  *   O                        [points][outputs][8]  law by law, see Kernel.outputs
  *
  * Kernels on tuples of m scalars have u, v, f, Kv, fp, fv [m][8], K packed by columns of the upper
@@ -44,7 +46,9 @@
     MODE(OUTPUTS, outputs, const double *u, double *O) \
     MODE(UPDATE, update, const double *u, double *O) \
     MODE(INITIAL, initial, const double *u, double *O) \
-    MODE(PULL, pull, const double *u, const double *v, const double *seed, double *fv, double *by_uniform, double *by_cell)
+    MODE(PULL, pull, const double *u, const double *v, const double *seed, double *fv, double *by_uniform, double *by_cell) \
+    MODE(DIAGONAL, diagonal, const double *u, double *D) \
+    MODE(COARSE, coarse, const double *u, double *Kc)
 
 /* A row: eight lanes. */
 typedef double v8 __attribute__((vector_size(64), may_alias));
