@@ -25,6 +25,7 @@ import numpy as np
 from symancf_codegen.errors import CodegenError
 from symancf_codegen.graph.schedule import used_symbols
 from symancf_codegen.lower.point import COMPONENTS, coordinates
+from symancf_codegen.tensor import TensorProduct, tensor_product
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Array, PointLaw, Rule, Space
@@ -68,7 +69,7 @@ class Segment:
     `slots[x, y]` is the row of M for the components x, y of the jets (3 * jet + component).
     `varying` are the parameters with a value per point; those of the segment's points begin at
     row `first_row` of the array ``cell``, point by point. `patch` is the number of points of a
-    patch.
+    patch. `tensor` are its functions as tensor products, if they are some.
     """
 
     index: int
@@ -81,6 +82,7 @@ class Segment:
     varying: tuple[str, ...] = ()
     first_row: int = 0
     patch: int = 0
+    tensor: TensorProduct | None = None
 
     @property
     def size(self) -> int:
@@ -186,7 +188,8 @@ def build(
         _slots(segment, symmetric)
     tables = [space.tabulate(s.jets, s.points) for s in segments]
     classes = _ordered(classes_of(tables), segments)
-    for segment in segments:
+    for segment, table in zip(segments, tables, strict=True):
+        segment.tensor = tensor_product(space, segment.jets, segment.points, table)
         own = [c.points for c in classes if c.patched and c.jets[segment.index]]
         segment.patch = next(iter(own), segment.size)
     return KernelStructure(

@@ -15,6 +15,7 @@ from symancf_codegen.modes import COMMON, MODES, OPERANDS, signature
 from symancf_codegen.structure import classes_of
 from symancf_codegen.text.contract import contract_residual, jets_function
 from symancf_codegen.text.contract_tangent import contract_diagonal, contract_tangent
+from symancf_codegen.text.contract_tensor import factored, tensor_functions
 from symancf_codegen.text.print_cell import cell_function, solve_function
 from symancf_codegen.text.print_local import local_loads, solve_functions, unused
 from symancf_codegen.text.print_point import (
@@ -89,8 +90,11 @@ def cell_kernel(name: str, structure: KernelStructure, uniform: list[str], cell:
         laws.append([law_functions(use, segment, uniform, cell, shared) for use in segment.uses])
     stages = zip(*(law.stages() for law in chain(*laws)), strict=True)
     parts += [f.text for f in chain(*chain(*stages))]
-    if any(MODES[mode].result("vector") for mode in structure.modes):
+    tensor = [mode for mode in structure.modes if factored(structure, mode)]
+    if any(MODES[mode].result("vector") and mode not in tensor for mode in structure.modes):
         parts.append(contract_residual(structure))
+    if tensor:
+        parts += tensor_functions(structure)
     parts += contractions(structure)
     if structure.shared:
         parts.append(solve_function(name, structure, laws))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from symancf_codegen.graph.schedule import identifier
 from symancf_codegen.modes import COMMON, MODES, MOMENTS, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
+from symancf_codegen.text.contract_tensor import factored
 from symancf_codegen.text.print_local import after, before, solve_in_cell, unused
 from symancf_codegen.text.printer import broken
 
@@ -72,9 +73,12 @@ def cell_function(
         lines += [f"    v8 N{s.index}[{s.size}][{3 * len(s.jets)}];" for s in segments if s.jets]
     lines += _zero_matrix(structure, mode)
     lines += body
-    if vector:
+    if vector and factored(structure, mode):
+        lines += [f"    all_forces{s.index}(N{s.index}, (v8 *){vector});" for s in segments]
+    elif vector:
         arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){vector}"])
         lines.append(f"    contract_residual({arguments});")
+    if vector:
         lines += after(structure, mode)
         lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){vector}, &bad);")
     if scalar:
@@ -178,7 +182,7 @@ def _segment(
 ) -> list[str]:
     """Return the loops over the points of one segment."""
     tangent = mode in MOMENTS and structure.has_tangent and segment.slot_count > 0
-    size = chunk(segment, tangent)
+    size = segment.size if factored(structure, mode) else chunk(segment, tangent)
     vector = MODES[mode].result("vector") is not None and bool(segment.jets)
     if not vector and not any(_functions(law, mode) for law in laws):
         return []
@@ -219,7 +223,10 @@ def _point_arrays(
     ):
         if array in wanted:
             arrays.append(f"v8 {array}[{size}][{3 * count}];")
-            filled.append(f"{function}(q, {source}, {array}[p]);")
+            if factored(structure, mode) and function == jets:
+                arrays.append(f"all_{jets}({source}, {array});")
+            else:
+                filled.append(f"{function}(q, {source}, {array}[p]);")
     return arrays, filled
 
 
