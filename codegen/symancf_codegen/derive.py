@@ -140,8 +140,9 @@ class Results:
             "product": self.product,
             "parameter": self.parameter,
             "pull": self.pull,
-            **dict.fromkeys(("diagonal", "coarse"), [*self.tangent.values()]),
+            "multiply": [],
         }
+        nodes |= {mode: [*self.tangent.values()] for mode in MOMENTS if mode != "tangent"}
         tables = (mode for mode in self.chosen if MODES[mode].tabulates)
         nodes |= {key: [node for _, node in self.outputs] for key in tables}
         return {mode: nodes[mode] for mode in self.chosen}
@@ -164,7 +165,7 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
     first, product, strategy = residual, residual, "nothing"
     matrix: Matrix = {}
     inner = inner_derivatives(point)
-    if {"product", *MOMENTS} & {*modes}:
+    if {"product", "multiply", *MOMENTS} & {*modes}:
         first, product, matrix, strategy = _second(point, forces, residual, inner)
     matrix = {key: node for key, node in matrix.items() if node != g.zero}
     local = _local(point, forces, modes, inner)

@@ -12,7 +12,17 @@ from typing import Literal
 
 #: What an operand holds, and so how a kernel reads it or makes it of what laws say at points.
 Shape = Literal[
-    "scalar", "vector", "matrix", "diagonal", "coarse", "uniform", "cell", "points", "sums", "rows"
+    "scalar",
+    "vector",
+    "matrix",
+    "diagonal",
+    "coarse",
+    "moments",
+    "uniform",
+    "cell",
+    "points",
+    "sums",
+    "rows",
 ]
 
 
@@ -25,9 +35,11 @@ class Operand:
     name : of the argument in C.
     shape : ``scalar`` [8], a sum over the points; ``vector`` [rows][8], of the unknowns;
         ``matrix``, packed blocks; ``diagonal``, the blocks of each function with itself;
-        ``coarse``, packed blocks of the functions of `Space.linear`; ``uniform`` and ``cell``, as the parameters; ``points``, the
-        rows [8] of a law at all points one after the other; ``sums`` [parameters][8] of uniform
-        parameters and ``rows`` [parameters][8] of those per cell, to which functions add.
+        ``coarse``, packed blocks of the functions of `Space.linear`; ``moments``, rows [8] of
+        derivatives of forces by jets at all points, one after the other; ``uniform`` and
+        ``cell``, as the parameters; ``points``, the rows [8] of a law at all points one after the
+        other; ``sums`` [parameters][8] of uniform parameters and ``rows`` [parameters][8] of those
+        per cell, to which functions add.
     meaning : one line for people.
     """
 
@@ -84,6 +96,7 @@ OPERANDS = {
         Operand("K", "matrix", "tangent df/du"),
         Operand("Kv", "vector", "tangent times v"),
         Operand("D", "diagonal", "blocks of K on the diagonal"),
+        Operand("M", "moments", "derivatives of the forces on jets by jets, at points"),
         Operand("Kc", "coarse", "P^T K P, of the linear functions of the corners: Space.linear"),
         Operand("fp", "vector", "df/d parameters times their direction"),
         Operand("O", "points", "PointLaw.outputs, or what points remember, PointLaw.history"),
@@ -110,6 +123,8 @@ MODES = {
         Mode("pull", ("u", "v", "seed"), ("fv", "by_uniform", "by_cell")),
         Mode("diagonal", ("u",), ("D",)),
         Mode("coarse", ("u",), ("Kc",)),
+        Mode("moments", ("u",), ("M",)),
+        Mode("multiply", ("M", "v"), ("Kv",)),
     )
 }
 
@@ -118,7 +133,7 @@ MODES = {
 STANDARD = ("energy", "residual", "tangent", "product")
 
 #: Those that are made of the derivative of the residual at points.
-MOMENTS = ("tangent", "diagonal", "coarse")
+MOMENTS = ("tangent", "diagonal", "coarse", "moments")
 
 #: Arguments of all functions, before their operands.
 COMMON = ("uniform", "cell", "reference")

@@ -157,6 +157,10 @@ class KernelStructure:
     shared: tuple[str, ...] = ()
     prefix: str = ""
 
+    def first_moment(self, segment: Segment) -> int:
+        """Return where the moments of a segment begin among those of all."""
+        return sum(s.size * s.slot_count for s in self.segments[: segment.index])
+
     @property
     def linear(self) -> KernelStructure | None:
         """The same with the linear functions of the corners; None where `coarse` is not possible.

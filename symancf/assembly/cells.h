@@ -266,6 +266,11 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
       bad += t->diagonal(lanes, t->uniform, cell, X, u, K);
       disturb(K, 9 * n * LANES);
       add_diagonal(t, first, lanes, K, f);
+    } else if (what == MOMENTS) {
+      const int64_t size = (int64_t)t->moments_rows * LANES;
+      bad += t->moments(lanes, t->uniform, cell, X, u, K);
+      disturb(K, size);
+      for (int64_t k = 0; k < size; k++) t->at_points[batch * size + k] = (float)(K[k] * t->moments_factor);
     } else if (what == COARSE) {
       bad += t->coarse(lanes, t->uniform, cell, X, u, K);
       disturb(K, 9 * t->linear * (t->linear + 1) / 2 * LANES);

@@ -23,8 +23,8 @@ from .assembler import Assembler
 from .configuration import Configuration
 from .form import keeps_nodes
 from .half import Half
-from .matrix_free import MatrixFree, suits_products
 from .matrix import Matrix
+from .matrix_free import MatrixFree, suits_products
 from .memory import Memory
 from .numbering import IDLE
 from .revisions import Bounds, Change, Review, Standing, Verdict

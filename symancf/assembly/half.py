@@ -8,7 +8,6 @@ import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
-from mpi4py import MPI
 
 from ..arrays import pointer
 from ..runtime.petsc import PETSc, functions, own
@@ -18,6 +17,8 @@ from .shell import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from mpi4py import MPI
 
     from .form import Form
     from .numbering import Numbering

@@ -3,21 +3,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ..arrays import Array, Ints32, Mask
+from ..cells.table import CELLS
 from .form import keeps_nodes
 from .half_blocks import Bits, HalfBlocks, NodeRows, Singles, fixed_bits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from mpi4py import MPI
-
-    from .assembler import Assembler
+    from .assembler import Assembler, MomentProduct
     from .form import Form
+    from .group import Group
     from .numbering import Numbering
 
 
@@ -46,6 +48,9 @@ class MatrixFree:
     Attributes
     ----------
     state : local vector, of the last `move`.
+    scale : a power of two near the largest entry.
+    at_points : whether `multiply` reads derivatives at the points of quadrature, of each 45 numbers
+        in single precision (of an unknown of hex27 202 bytes), in the place of evaluating the law.
     diagonal : (vertices, 3, 3), of local vertices; complete at those of this rank.
     corners : :math:`K_c`.
     corner : (vertices,) number of the corner node that a local vertex is, see `NodeRows`.
@@ -61,8 +66,9 @@ class MatrixFree:
         self.comm, self.numbering, self._assembler = comm, numbering, assembler
         own = [form for form in forms if form.kernel.has_tangent]
         numbers = [assembler.number(form) for form in own]
-        for mode in ("diagonal", "coarse"):
+        for mode in ("diagonal", "coarse", "moments"):
             assembler.prepare(mode, numbers)
+        assembler.prepare("multiply", numbers, single=True)
         cells = {form: _corners(form) for form in own}
         self.held = fixed_bits(numbering)
         there = numbering.row_count > 0
@@ -76,6 +82,10 @@ class MatrixFree:
         self.corner = rows.node
         self.corners = HalfBlocks(comm, numbering, rows, cells)
         self.state = np.zeros(numbering.coordinates)
+        self.scale, self.at_points = 1.0, True
+        self._rooms: dict[Group, Singles] = {}
+        self._product: MomentProduct | None = None
+        self._double = np.zeros((2, 0))
         self.diagonal = np.zeros((numbering.vertices, 3, 3))
 
     def _held_corners(self, forms: Sequence[Form]) -> Bits:
@@ -96,7 +106,31 @@ class MatrixFree:
         """Take the state of the tangent, find its diagonal; return the number of bad points."""
         self.state[:] = state
         self.diagonal.fill(0.0)
+        self._product = None
         return self._assembler.diagonal(self.state, self.diagonal)
+
+    def linearize(self) -> None:
+        """Find `scale`, and derivatives at points where products are to read them (collective)."""
+        D = self.diagonal
+        own = float(max(D.max(initial=0.0), -D.min(initial=0.0)))
+        size = own if self.comm.size == 1 else self.comm.allreduce(own, MPI.MAX)
+        self.scale = 2.0 ** math.frexp(size)[1] if 0.0 < size < math.inf else 1.0
+        if self.at_points:
+            made = self._assembler.moments(self.state, self._rooms, 1.0 / self.scale)
+            self._product = made[0]
+
+    def multiply(self, v: Singles, f: Singles) -> None:
+        """Write K v, divided by `scale`, to f; local vectors, of v with the values of ghosts."""
+        if self._product is not None:
+            self._product(v, f)
+            return
+        if not self._double.size:
+            self._double = np.zeros((2, len(v)))
+        x, y = self._double
+        x[:] = v
+        self._assembler.product(self.state, x, y)
+        y /= self.scale
+        f[:] = y
 
     def coarsen(self) -> None:
         """Find the entries of `corners` at the state (collective)."""
@@ -113,10 +147,10 @@ def _corners(form: Form) -> Ints32:
 
 def _weights(form: Form) -> Array:
     """Return the linear functions of the corners at the nodes of a form's cells."""
-    from ..cells.table import CELLS
-
     nodes = form.kernel.n
-    cell = next(c for c in CELLS.values() if c.corners == form.kernel.linear and len(c.nodes) == nodes)
+    cell = next(
+        c for c in CELLS.values() if c.corners == form.kernel.linear and len(c.nodes) == nodes
+    )
     return cell.straight.evaluate(cell.unit)[0]
 
 
@@ -139,7 +173,7 @@ def _interpolation(
     start = np.zeros(vertices + 1, dtype=np.int32)
     number[~there] = -1
     bounds = np.cumsum([0, *(at.size for at, _, _ in parts)])
-    for (at, weight, entries), begin, end in zip(parts, bounds[:-1], bounds[1:], strict=True):
+    for (_, weight, entries), begin, end in zip(parts, bounds[:-1], bounds[1:], strict=True):
         own = np.flatnonzero((number >= begin) & (number < end))
         count[own] = entries[(number[own] - begin) % len(weight)]
     np.cumsum(count, out=start[1:])

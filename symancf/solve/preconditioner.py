@@ -176,12 +176,12 @@ class Preconditioner:
             this call they are made anew wherever PETSc finds other entries.
         """
         if self.fixed is not None:
-            self._ksp.setOperators(operator, self._matrix.mat)
+            self._ksp.setOperators(operator, self._entries.mat)
             self.fixed.renew()
             return
         smoothed = None if self.grids else self._smoothed()
         if smoothed is not None:
-            self._ksp.setOperators(smoothed, self._matrix.mat)
+            self._ksp.setOperators(smoothed, self._entries.mat)
             self._ksp.setUp()
         of = operator if isinstance(self._matrix, MatrixFree) else self._matrix.mat
         self._ksp.setOperators(operator, of)
@@ -206,7 +206,7 @@ class Preconditioner:
                 f"there is no preconditioner {GRIDS!r}: {nodes}", asked="-pc_type", given=GRIDS
             )
         if isinstance(self._matrix, MatrixFree):
-            return PMultigrid(self._matrix, self._system.assembler, nodes, self._prefix)
+            return PMultigrid(self._matrix, nodes, self._prefix)
         multigrid = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
         if not isinstance(self._matrix, Half):
             self._products = Products(self._matrix, multigrid.levels[0].pattern)

@@ -37,8 +37,9 @@ class Kernel:
     source, header, path : C text, C declarations, path of the shared library.
     addresses : address of each of its functions.
 
-    The methods `energy`, `residual`, `tangent`, `product`, `diagonal`, `coarse`, `parameter`,
-    `pull` and `outputs` copy their arguments into batches of 8 lanes and back; a kernel has those of `Description.modes`.
+    The methods `energy`, `residual`, `tangent`, `product`, `diagonal`, `coarse`, `at_points`,
+    `multiply`, `parameter`, `pull` and `outputs` copy their arguments into batches of 8 lanes and
+    back; a kernel has those of `Description.modes`.
     """
 
     def __init__(self, description: Description, source: str, path: Path) -> None:
@@ -61,6 +62,7 @@ class Kernel:
         self.optional = description.optional
         self.totals = description.totals
         self.linear = description.linear
+        self.moments = description.moments
         self.operations = description.operations
         self.strategies = description.strategies
         self.flops = description.flops
@@ -152,6 +154,22 @@ class Kernel:
         (blocks,), bad = self._run("diagonal", u, reference, parameters)
         return blocks.reshape(len(blocks), self.n, 3, 3), bad
 
+    def at_points(
+        self,
+        u: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> tuple[Array, int]:
+        """Return M, the derivatives of forces by jets at points (cells, moments)."""
+        (rows,), bad = self._run("moments", u, reference, parameters)
+        return rows, bad
+
+    def multiply(self, moments: Array, v: Array) -> tuple[Array, int]:
+        """Return K v in the shape of `v` from what `at_points` has returned."""
+        parameters = dict.fromkeys((*self.uniform, *self.cell), 0.0)
+        (kv,), bad = self._run("multiply", v, None, parameters, v=v, moments=moments)
+        return kv.reshape(np.shape(v)), bad
+
     def coarse(
         self,
         u: Array,
@@ -233,6 +251,7 @@ class Kernel:
             "matrix": self.tangent_rows,
             "diagonal": 9 * self.n,
             "coarse": 9 * self.linear * (self.linear + 1) // 2,
+            "moments": self.moments,
             "points": points,
             "sums": len(self.uniform),
             "rows": len(self.cell),
@@ -297,7 +316,10 @@ class Kernel:
         v: Array | None = None,
         rates: Mapping[str, Value] | None = None,
         seeds: Mapping[str, Value] | None = None,
+        moments: Array | None = None,
     ) -> tuple[list[Array], int]:
+        if self.description.single:
+            raise ValueError(f"kernel {self.name}: it is in single precision, for C alone")
         values = self.complete(parameters or {})
         missing = [name for name in (*self.uniform, *self.cell) if name not in values]
         if missing:
@@ -307,7 +329,7 @@ class Kernel:
         for suffix, source in (("", values), ("_rate", rates)):
             operands[f"uniform{suffix}"] = self._slots(source)
             operands[f"cell{suffix}"] = self._rows(source, cells)
-        for name, vector in (("u", u), ("v", v), ("reference", reference)):
+        for name, vector in (("u", u), ("v", v), ("reference", reference), ("M", moments)):
             rows = np.zeros((cells, self.rows)) if vector is None else np.asarray(vector)
             operands[name] = batches(rows.reshape(cells, int(np.prod(rows.shape[1:]))))
         inputs = [operands[name] for name in (*COMMON, *row.inputs)]

@@ -171,7 +171,9 @@ class Column:
                 continue
             weights = ", ".join(f"p{k} = p[{k}]" for k in range(tile))
             lines.append(f"{pad}    {{")
-            lines.append(f"{pad}        const double *p = {self.table(r)}[q][{row}] + k, {weights};")
+            lines.append(
+                f"{pad}        const double *p = {self.table(r)}[q][{row}] + k, {weights};"
+            )
             for z in range(9):
                 terms = " ".join(f"k{k}{z} += p{k}*x;" for k in range(tile))
                 lines.append(
@@ -212,6 +214,24 @@ class Column:
             lines += [f"        {line}" for line in statements("+=")]
             lines.append("    }")
         return [*lines, "}"]
+
+
+def multiply_moments(structure: KernelStructure, segment: Segment) -> str:
+    """Return the function that multiplies the moments at a point with jets."""
+    rows = 3 * len(segment.jets)
+    head = (
+        f"static void multiply_moments{segment.index}(const v8 *restrict m, const v8 *restrict h,"
+    )
+    lines = [head, "    v8 *restrict N)", "{", "    FOR_PARTS {"]
+    for x in range(rows):
+        keys = ((min(x, y), max(x, y)) if structure.symmetric else (x, y) for y in range(rows))
+        terms = [
+            f"PART(m[{segment.slots[key]}])*PART(h[{y}])"
+            for y, key in enumerate(keys)
+            if key in segment.slots
+        ]
+        lines.append(f"        PART(N[{x}]) = {' + '.join(terms) or '(vec){0}'};")
+    return "\n".join([*lines, "    }", "}", ""])
 
 
 def contract_diagonal(structure: KernelStructure, segment: Segment) -> str:
@@ -262,4 +282,8 @@ def _products(segment: Segment, left: tuple[int, int], right: tuple[int, int]) -
         return []
     pad = " " * 12
     head = f"{pad}{{   const double p = p{row}*p{column};"
-    return [head, *(f"{pad}    {' '.join(terms[k : k + 3])}" for k in range(0, len(terms), 3)), f"{pad}}}"]
+    return [
+        head,
+        *(f"{pad}    {' '.join(terms[k : k + 3])}" for k in range(0, len(terms), 3)),
+        f"{pad}}}",
+    ]

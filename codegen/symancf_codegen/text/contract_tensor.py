@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def factored(structure: KernelStructure, mode: str) -> bool:
-    """Whether jets and forces of a mode go through tensor products: those of `product` do."""
+    """Whether jets and forces of a mode go through tensor products: those of products do."""
     tensors = all(s.tensor is not None for s in structure.segments)
-    return mode == "product" and tensors and not structure.shared
+    return mode in ("product", "multiply") and tensors and not structure.shared
 
 
 def tensor_functions(structure: KernelStructure) -> list[str]:
@@ -59,8 +59,9 @@ def _along(n: int) -> str:
     lines = [
         f"/* y = T x, or added to y, along a direction of a lattice of {n} x {n} x {n} numbers in",
         " * which neighbours are `step` apart */",
-        f"static inline __attribute__((always_inline)) void along{n}(const double (*T)[{n}], const int step,",
-        "    const int add, const vec *restrict x, vec *restrict y)",
+        "static inline __attribute__((always_inline))",
+        f"void along{n}(const double (*T)[{n}], const int step, const int add,",
+        "    const vec *restrict x, vec *restrict y)",
         "{",
         f"    for (int o = 0; o < {n * n}; o++) {{",
         f"        const int first = o/step*{n}*step + o%step;",
@@ -99,7 +100,7 @@ def _jets(segment: Segment, tensor: TensorProduct) -> str:
 
 def _forces(segment: Segment, tensor: TensorProduct) -> str:
     s, n = segment.index, tensor.size
-    add = int(s > 0)
+    to, sign = f"f[3*lattice{s}[k] + a]", "+=" if s else "="
     lines = [
         "/* f = or += sum over points and jets of phi N */",
         f"static void all_forces{s}(v8 (*restrict N)[{3 * len(segment.jets)}], v8 *restrict f)",
@@ -115,7 +116,7 @@ def _forces(segment: Segment, tensor: TensorProduct) -> str:
         f"        along{n}(line_back{s}, {n * n}, 0, t, s);",
         f"        along{n}(line_back{s}, {n}, 0, s, t);",
         f"        along{n}(line_back{s}, 1, 0, t, s);",
-        f"        for (int k = 0; k < {n**3}; k++) PART(f[3*lattice{s}[k] + a]) {'+=' if add else '='} s[k];",
+        f"        for (int k = 0; k < {n**3}; k++) PART({to}) {sign} s[k];",
         "    }",
         "}",
         "",

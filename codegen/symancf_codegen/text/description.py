@@ -44,6 +44,8 @@ class Description:
     totals : which of them are parts of integrals over the cell.
     optional : names of the parameters that are 0 where they are not given.
     linear : number of functions of the mode ``coarse``; 0: it is not possible.
+    moments : number of rows of M.
+    single : whether numbers are in single precision.
     """
 
     name: str
@@ -65,6 +67,8 @@ class Description:
     totals: tuple[int, ...] = ()
     optional: tuple[str, ...] = ()
     linear: int = 0
+    moments: int = 0
+    single: bool = False
 
 
 class Source(NamedTuple):
@@ -105,6 +109,7 @@ def cell_text(name: str, structure: KernelStructure) -> Source:
         memory=memory,
         totals=tuple(k for k, (_, total) in enumerate(remembered) if total),
         optional=optional(laws),
+        moments=sum(s.size * s.slot_count for s in structure.segments),
         linear=0 if structure.linear is None else structure.linear.space.size,
     )
     head = [f"element {structure.space.name}: {size} shape functions, {3 * size} unknowns"]

@@ -14,7 +14,11 @@ from symancf_codegen.graph.schedule import LoopSection, Output
 from symancf_codegen.modes import COMMON, MODES, OPERANDS, signature
 from symancf_codegen.structure import classes_of
 from symancf_codegen.text.contract import contract_residual, jets_function
-from symancf_codegen.text.contract_tangent import contract_diagonal, contract_tangent
+from symancf_codegen.text.contract_tangent import (
+    contract_diagonal,
+    contract_tangent,
+    multiply_moments,
+)
 from symancf_codegen.text.contract_tensor import factored, tensor_functions
 from symancf_codegen.text.print_cell import cell_function, solve_function
 from symancf_codegen.text.print_local import local_loads, solve_functions, unused
@@ -114,6 +118,8 @@ def contractions(structure: KernelStructure) -> list[str]:
         linear = structure.linear
         parts.append(_functions(linear))
         parts += [contract_tangent(linear, s) for s in segments]
+    if "multiply" in structure.modes:
+        parts += [multiply_moments(structure, s) for s in segments]
     return parts
 
 

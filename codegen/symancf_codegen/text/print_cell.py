@@ -53,6 +53,8 @@ def cell_function(
     name: str, structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]], mode: str
 ) -> str:
     """Return the text of function `mode` of kernel `name`."""
+    if mode == "multiply":
+        return multiply_function(name, structure)
     segments = structure.segments
     row = MODES[mode]
     vector, scalar = row.result("vector"), row.result("scalar")
@@ -95,7 +97,7 @@ def matrix_of(mode: str) -> str | None:
 def _zero_matrix(structure: KernelStructure, mode: str) -> list[str]:
     """Return what clears the matrix of a mode, where contractions do not set all of it."""
     name = matrix_of(mode)
-    if name is None or not structure.has_tangent:
+    if name is None or mode == "moments" or not structure.has_tangent:
         return []
     if mode == "diagonal":
         rows = 9 * structure.space.size
@@ -104,6 +106,35 @@ def _zero_matrix(structure: KernelStructure, mode: str) -> list[str]:
         assert of is not None
         rows = 0 if assigns(of) else tangent_rows(of)
     return [f"    symancf_zero({rows}, (v8 *){name});"] if rows else []
+
+
+def multiply_function(name: str, structure: KernelStructure) -> str:
+    """Return the text of the function that multiplies with moments that are given."""
+    segments = [s for s in structure.segments if s.slot_count]
+    lines = [signature(name, "multiply"), "{", *unused((*COMMON, "M"), "M"), "    v8 bad = {0};"]
+    for s in segments:
+        rows = 3 * len(s.jets)
+        lines += [
+            f"    v8 N{s.index}[{s.size}][{rows}];",
+            "    {",
+            f"        v8 h[{s.size}][{rows}];",
+        ]
+        lines.append(f"        const v8 *m = (const v8 *)M + {structure.first_moment(s)};")
+        own = f"        for (int q = 0; q < {s.size}; q++)"
+        if factored(structure, "multiply"):
+            lines.append(f"        all_jets{s.index}((const v8 *)v, h);")
+        else:
+            lines.append(f"{own} jets{s.index}(q, (const v8 *)v, h[q]);")
+        call = f"multiply_moments{s.index}(m + {s.slot_count}*q, h[q], N{s.index}[q]);"
+        lines += [f"{own} {call}", "    }"]
+    if factored(structure, "multiply"):
+        lines += [f"    all_forces{s.index}(N{s.index}, (v8 *)Kv);" for s in segments]
+    else:
+        lines.append(
+            f"    contract_residual({', '.join(f'N{s.index}' for s in segments)}, (v8 *)Kv);"
+        )
+    lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *)Kv, &bad);")
+    return "\n".join([*lines, "    return symancf_count(lanes, &bad);", "}", ""])
 
 
 @dataclass
@@ -187,8 +218,12 @@ def _segment(
     if not vector and not any(_functions(law, mode) for law in laws):
         return []
     arrays, first = _point_arrays(structure, segment, laws, mode, size)
-    if tangent:
-        arrays.append(f"v8 M[{size}][{segment.slot_count}];")
+    slots = segment.slot_count
+    if mode == "moments" and tangent:
+        rows = f"(v8 *)M + {structure.first_moment(segment)}"
+        arrays.append(f"v8 (*m)[{slots}] = (v8 (*)[{slots}])({rows}) + start;")
+    elif tangent:
+        arrays.append(f"v8 m[{size}][{slots}];")
     once: list[str] = []
     body = _points([*first, *_zeros(segment, laws, mode, vector, tangent)])
     for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
@@ -198,9 +233,10 @@ def _segment(
         for function in _functions(law, mode):
             body += _points(_call(structure, function, use, k, segment))
     if tangent:
-        body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
+        body += _points([f"symancf_finite({segment.slot_count}, m[p], &bad);"])
+    if tangent and mode in _CONTRACTIONS:
         contract = _CONTRACTIONS[mode] + str(segment.index)
-        body.append(f"{contract}(start, stop, M, (v8 *){matrix_of(mode)});")
+        body.append(f"{contract}(start, stop, m, (v8 *){matrix_of(mode)});")
     lines = [*once, *_chunks(segment.size, size, [*arrays, *body])]
     return ["    {", *(f"        {line}" for line in lines), "    }"]
 
@@ -238,7 +274,7 @@ def _zeros(
     if vector and not (segment.alone and "N" in _arguments(laws, mode)):
         lines.append(f"symancf_zero({3 * len(segment.jets)}, N{segment.index}[q]);")
     if tangent and not segment.alone:
-        lines.append(f"symancf_zero({segment.slot_count}, M[p]);")
+        lines.append(f"symancf_zero({segment.slot_count}, m[p]);")
     return lines
 
 
@@ -371,7 +407,7 @@ def _call(
         "S": f"(double *)S{k}[{place}]",
         "W": "W",
         "N": f"(double *)N{s}[q]",
-        "M": "(double *)M[p]",
+        "M": "(double *)m[p]",
         "X": "X" if use.law.shared else f"(double *)X{k}[{place}]",
         "Q": f"(double *)Q{k}[{place}]",
         "E": "(double *)E",

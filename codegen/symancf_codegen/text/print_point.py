@@ -298,6 +298,8 @@ def _mode_sections(
         ],
         "diagonal": lambda: [moments],
         "coarse": lambda: [moments],
+        "moments": lambda: [moments],
+        "multiply": list,
         "product": lambda: [vector("tangent times direction", results.product)],
         "parameter": lambda: [vector("derivative by parameters", results.parameter)],
         "pull": lambda: [

@@ -104,8 +104,8 @@ typedef struct { /* of a level without entries: vertices, this rank's first; see
   Part linear;                /* interpolation: rows and columns are vertices */
   const float *weight;
   float *inverse; /* [owned][9] of the blocks on the diagonal, divided by `scale` */
-  double scale;
-  double *x, *b, *d, *r;
+  double scale, unit;
+  float *x, *b, *d, *r;
 } Nodes;
 
 typedef struct { /* entries of a coarse level in double precision */

@@ -2,8 +2,41 @@
 /*
  * A level above those of entries, of cells of second order, whose products kernels make; see p_multigrid.py.
  *
- * Vectors are local ones of all coordinates, in double precision.
+ * Vectors are local ones of all coordinates, in single precision: of right-hand sides divided by `unit`, and
+ * of entries divided by `scale`, powers of two.
  */
+
+/* The largest number. */
+double symancf_largest(int64_t n, const double *r)
+{
+  double size = 0.0;
+  for (int64_t k = 0; k < n; k++) size = fabs(r[k]) > size ? fabs(r[k]) : size;
+  return size;
+}
+
+/* Find the unit of right-hand sides, of which `size` is the largest number. */
+void symancf_measure_nodes(Nodes *n, double size)
+{
+  int power = 0;
+  if (size > 0.0 && size <= 1.7e308) frexp(size, &power);
+  n->unit = ldexp(1.0, power < -1000 ? -1000 : power > 1000 ? 1000 : power);
+}
+
+/* b = rows, by units: those of this rank's nodes follow each other. */
+void symancf_take_nodes(const Nodes *n, const double *rows)
+{
+  for (int32_t v = 0; v < n->owned; v++)
+    for (int c = 0; n->place[v] >= 0 && c < 3; c++, rows++)
+      n->b[n->place[v] + c] = n->prescribed[v] >> c & 1 ? 0.0f : (float)(*rows / n->unit);
+}
+
+/* rows = x */
+void symancf_give_nodes(const Nodes *n, double *rows)
+{
+  const double factor = n->unit / n->scale;
+  for (int32_t v = 0; v < n->owned; v++)
+    for (int c = 0; n->place[v] >= 0 && c < 3; c++, rows++) *rows = n->x[n->place[v] + c] * factor;
+}
 
 /* Invert the blocks D, divided by `scale`, without components that are fixed. */
 void symancf_invert_nodes(const Nodes *n, const double *D)
@@ -20,31 +53,25 @@ void symancf_invert_nodes(const Nodes *n, const double *D)
 }
 
 /* to = D^-1 from. */
-void symancf_solve_nodes(const Nodes *n, const double *from, double *to)
+void symancf_solve_nodes(const Nodes *n, const float *from, float *to)
 {
-  for (int32_t v = 0; v < n->owned; v++) {
-    const int32_t k = n->place[v];
-    const float *D = n->inverse + 9 * (int64_t)v;
-    if (k < 0) continue;
-    for (int a = 0; a < 3; a++)
-      to[k + a] = (D[3 * a] * from[k] + D[3 * a + 1] * from[k + 1] + D[3 * a + 2] * from[k + 2]) / n->scale;
-  }
+  for (int32_t v = 0; v < n->owned; v++)
+    if (n->place[v] >= 0) solve_block(n->inverse + 9 * (int64_t)v, from + n->place[v], to + n->place[v]);
 }
 
 /* A step of the polynomial, see `advance`, with r = A x; from x = 0 if `first`. */
 void symancf_step_nodes(const Nodes *n, int32_t first, double factor, double keep)
 {
-  factor /= n->scale;
+  const float by = (float)factor, before = (float)keep;
   for (int32_t v = 0; v < n->owned; v++) {
     const int32_t k = n->place[v];
-    const float *D = n->inverse + 9 * (int64_t)v;
-    double f[3];
+    float f[3], z[3];
     if (k < 0) continue;
     for (int c = 0; c < 3; c++) f[c] = first ? n->b[k + c] : n->b[k + c] - n->r[k + c];
-    for (int a = 0; a < 3; a++) {
-      const double z = D[3 * a] * f[0] + D[3 * a + 1] * f[1] + D[3 * a + 2] * f[2];
-      n->d[k + a] = factor * z + (keep != 0.0 ? keep * n->d[k + a] : 0.0);
-      n->x[k + a] = first ? n->d[k + a] : n->x[k + a] + n->d[k + a];
+    solve_block(n->inverse + 9 * (int64_t)v, f, z);
+    for (int c = 0; c < 3; c++) {
+      n->d[k + c] = by * z[c] + (before != 0.0f ? before * n->d[k + c] : 0.0f);
+      n->x[k + c] = first ? n->d[k + c] : n->x[k + c] + n->d[k + c];
     }
   }
 }
@@ -55,7 +82,7 @@ void symancf_residual_nodes(const Nodes *n)
   for (int32_t v = 0; v < n->owned; v++)
     for (int c = 0; n->place[v] >= 0 && c < 3; c++) {
       const int32_t k = n->place[v] + c;
-      n->r[k] = n->prescribed[v] >> c & 1 ? 0.0 : n->b[k] - n->r[k];
+      n->r[k] = n->prescribed[v] >> c & 1 ? 0.0f : n->b[k] - n->r[k];
     }
 }
 
@@ -69,7 +96,7 @@ void symancf_restrict_nodes(const Nodes *n, double *to)
       const int32_t J = n->corner[n->linear.column[q]];
       if (J < 0 || J >= n->nodes) continue;
       for (int c = 0; c < 3; c++)
-        if (!(n->held[J] >> c & 1)) to[3 * (int64_t)J + c] += n->weight[q] * n->r[n->place[v] + c];
+        if (!(n->held[J] >> c & 1)) to[3 * (int64_t)J + c] += n->unit * n->weight[q] * n->r[n->place[v] + c];
     }
   }
 }
@@ -77,8 +104,10 @@ void symancf_restrict_nodes(const Nodes *n, double *to)
 /* r = y at this rank's corners, of y by their numbers. */
 void symancf_spread_nodes(const Nodes *n, const double *y)
 {
+  const double factor = n->scale / n->unit;
   for (int32_t v = 0; v < n->owned; v++)
-    for (int c = 0; n->corner[v] >= 0 && c < 3; c++) n->r[n->place[v] + c] = y[3 * (int64_t)n->corner[v] + c];
+    for (int c = 0; n->corner[v] >= 0 && c < 3; c++)
+      n->r[n->place[v] + c] = (float)(y[3 * (int64_t)n->corner[v] + c] * factor);
 }
 
 /* x += P r of this rank's nodes; r has the values of ghosts. */

@@ -27,7 +27,6 @@ from .hierarchy import (
 from .structures import part
 
 if TYPE_CHECKING:
-    from ...assembly.assembler import Assembler
     from ...assembly.matrix_free import MatrixFree
     from .grids import GridNodes
 
@@ -36,14 +35,13 @@ class PMultigrid:
     r"""A V-cycle that preconditions a tangent K without entries, on any number of ranks.
 
     On the finest level, of all nodes, Chebyshev's polynomial in :math:`D^{-1} K` smooths before and
-    after, D the 3 x 3 blocks on the diagonal; its products are those of kernels, in double
-    precision. The next level has the trilinear functions of the corners of cells,
+    after, D the 3 x 3 blocks on the diagonal; its products are those of kernels. The cycle is in
+    single precision. The next level has the trilinear functions of the corners of cells,
     :math:`K_c = P^T K P`, and is answered by a cycle of `Multigrid`.
 
     Parameters
     ----------
     matrix : the tangent.
-    assembler : that makes its products.
     nodes : of all rows, see `symancf.solve.multigrid.grids.nodes_of`.
     prefix : of the options of the cycle of corners.
 
@@ -61,10 +59,8 @@ class PMultigrid:
 
     revision = 0
 
-    def __init__(
-        self, matrix: MatrixFree, assembler: Assembler, nodes: GridNodes, prefix: str = OPTIONS
-    ) -> None:
-        self._matrix, self._assembler, self.comm = matrix, assembler, matrix.comm
+    def __init__(self, matrix: MatrixFree, nodes: GridNodes, prefix: str = OPTIONS) -> None:
+        self._matrix, self.comm = matrix, matrix.comm
         numbering = self._numbering = matrix.numbering
         owned = numbering.owned_vertices
         there = numbering.row_count > 0
@@ -84,9 +80,10 @@ class PMultigrid:
         self._place = np.ascontiguousarray(np.where(there, start, -1), dtype=np.int32)
         self._held = np.ascontiguousarray(matrix.corners.prescribed)
         self._inverse = np.zeros(9 * owned, dtype=np.float32)
-        self._x, self._b, self._d, self._r = np.zeros((4, numbering.coordinates))
+        vectors = np.zeros((4, numbering.coordinates), dtype=np.float32)
+        self._x, self._b, self._d, self._r = vectors
         self._coarse = np.zeros((2, max(1, 3 * matrix.corners.nodes)))
-        self._data = structures.Nodes(numbering.vertices, owned, matrix.corners.nodes, scale=1.0)
+        self._data = structures.Nodes(numbering.vertices, owned, matrix.corners.nodes)
         self._data.linear = part(matrix.start, matrix.column)
         for name, array in (
             ("place", self._place),
@@ -110,11 +107,9 @@ class PMultigrid:
         coarse : make the levels of corners, and find eigenvalues; else they stay as they are.
         """
         coarse = coarse or not self.largest
-        D = self._matrix.diagonal
-        own = float(max(D.max(initial=0.0), -D.min(initial=0.0)))
-        size = own if self.comm.size == 1 else self.comm.allreduce(own, MPI.MAX)
-        self._data.scale = 2.0 ** math.frexp(size)[1] if 0.0 < size < math.inf else 1.0
-        self._library.symancf_invert_nodes(self._at, pointer(D))
+        self._matrix.linearize()
+        self._data.scale, self._data.unit = self._matrix.scale, 1.0
+        self._library.symancf_invert_nodes(self._at, pointer(self._matrix.diagonal))
         if coarse:
             self._matrix.coarsen()
             self.corners.renew()
@@ -123,29 +118,28 @@ class PMultigrid:
     def _estimate(self) -> None:
         """Find the largest eigenvalue of D^-1 K by steps of conjugate gradients (collective)."""
         b, d, x, r = self._b, self._d, self._x, self._r
-        b.fill(0.0)
-        self._numbering.from_rows(noise(self._ids).astype(float), b)
+        self._library.symancf_take_nodes(self._at, pointer(noise(self._ids).astype(float)))
         alpha, beta = np.zeros((2, STEPS))
         d.fill(0.0)
         before, done = 1.0, 0
         for k in range(STEPS):
             self._library.symancf_solve_nodes(self._at, pointer(b), pointer(d))
             now = self._dot(b, d)
-            x *= now / before if k else 0.0
+            x *= np.float32(now / before if k else 0.0)
             x += d
             self._multiply()
             along = self._dot(x, r)
             if not (now > 0.0 and along > 0.0):
                 break
             alpha[k], beta[k], before, done = now / along, now / before if k else 0.0, now, k + 1
-            b -= alpha[k] * r
+            b -= np.float32(alpha[k]) * r
         found = largest_eigenvalue(alpha[:done], beta[:done]) if done else 0.0
         self.largest = EIGENVALUE_MARGIN * found if 0.0 < found < math.inf else 3.0
         self.lowest = LOWEST * self.largest
 
     def _dot(self, a: Array, b: Array) -> float:
         owned = self._numbering.owned
-        own = float(a[:owned] @ b[:owned])
+        own = float(np.einsum("i,i->", a[:owned], b[:owned], dtype=np.float64))
         return own if self.comm.size == 1 else float(self.comm.allreduce(own))
 
     @property
@@ -157,7 +151,7 @@ class PMultigrid:
         """Write K x to r (collective)."""
         if self.comm.size > 1:
             self._numbering.halo.update(self._x)
-        self._assembler.product(self._matrix.state, self._x, self._r)
+        self._matrix.multiply(self._x, self._r)
 
     def _smooth(self, zero: bool) -> None:
         """Reduce the part of the error between the two eigenvalues; from x = 0 if `zero`."""
@@ -175,14 +169,11 @@ class PMultigrid:
 
     def apply(self, r: ctypes.c_void_p, z: ctypes.c_void_p) -> None:
         """Write a cycle from zero for the right-hand side r to z, by addresses (collective)."""
-        numbering, rows = self._numbering, self._numbering.rows
-        given, found = (
-            np.ctypeslib.as_array(ctypes.cast(a, ctypes.POINTER(ctypes.c_double)), (rows,))
-            if rows
-            else np.zeros(0)
-            for a in (r, z)
-        )
-        numbering.from_rows(given, self._b)
+        numbering = self._numbering
+        own = float(self._library.symancf_largest(ctypes.c_int64(numbering.rows), r))
+        size = own if self.comm.size == 1 else self.comm.allreduce(own, MPI.MAX)
+        self._library.symancf_measure_nodes(self._at, ctypes.c_double(size))
+        self._library.symancf_take_nodes(self._at, r)
         self._smooth(zero=True)
         self._multiply()
         self._library.symancf_residual_nodes(self._at)
@@ -196,7 +187,7 @@ class PMultigrid:
             numbering.halo.update(self._r)
         self._library.symancf_prolong_nodes(self._at)
         self._smooth(zero=False)
-        found[:] = numbering.to_rows(self._x)
+        self._library.symancf_give_nodes(self._at, z)
 
     def view(self, viewer: int) -> None:
         """Tell a viewer of PETSc's, by its address, what a cycle is made of (collective)."""

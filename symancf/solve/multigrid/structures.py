@@ -47,4 +47,5 @@ def library(comm: MPI.Comm) -> ctypes.CDLL:
     functions = jit.load_runtime(Path(__file__).with_name("multigrid.c"), comm=comm)
     for name in ("interpolate", "distinct", "components", "coarse_pattern"):
         getattr(functions, f"symancf_{name}").restype = ctypes.c_int64
+    functions.symancf_largest.restype = ctypes.c_double
     return functions

@@ -14,6 +14,7 @@ import numpy as np
 from ...arrays import Array
 from ...assembly.linearized import Linearized
 from ...assembly.shell import Shell
+from ...errors import SymancfError
 from ...newton import MAX_FORCING, Forcing, Mended, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
@@ -41,8 +42,9 @@ FALLEN, STUCK = 0.99, 6  # ratio of residuals that is no gain; so many of them a
 CONVERGENCE_RATIO = 0.1  # ratio of two residuals that is that of steps near to a solution
 RENEWAL_ITERATIONS = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
-SHELL, HALVES = "shell", "half"  # values of the option mat_type
-MATRIX_FREE_FROM = 20_000  # unknowns: below, kernels take as long to compile as both to solve
+# values of the option mat_type: entries; without them with derivatives at points, or kernels alone
+STORAGES = HALVES, POINTS, SHELL = "half", "points", "shell"
+MATRIX_FREE_FROM = 20_000  # unknowns: below, other kernels take longer to compile than they save
 
 _REASONS = PETSc.KSP.ConvergedReason
 _WEAK = (_REASONS.DIVERGED_MAX_IT, _REASONS.DIVERGED_INDEFINITE_PC, _REASONS.DIVERGED_BREAKDOWN)
@@ -68,36 +70,38 @@ def _without_aij(system: DiscreteSystem, ksp: PETSc.KSP) -> bool:
 
 
 def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> MatrixFree | None:
-    """Return the tangent by products of kernels, where it serves (collective).
+    """Return the tangent without entries, where it serves (collective).
 
     Parameters
     ----------
-    wanted : of the option ``mat_type``: ``shell`` asks for it, ``half`` for entries; None: it is
-        taken for `MATRIX_FREE_FROM` unknowns and more.
+    wanted : of the option ``mat_type``, one of `STORAGES`; None: `POINTS` where it is possible and
+        there are `MATRIX_FREE_FROM` unknowns or more, else entries.
 
     Raises
     ------
     SymancfError : it is asked for and not possible.
     """
-    if wanted not in (None, SHELL, HALVES):
+    if wanted not in (None, *STORAGES):
         raise SymancfError(
-            f"-mat_type {wanted}: statics know {SHELL} (products of kernels) and {HALVES} (entries)",
+            f"-mat_type {wanted}: statics know {', '.join(STORAGES)}",
             asked="-mat_type",
             given=wanted,
-            possible=(SHELL, HALVES),
+            possible=STORAGES,
         )
     if wanted == HALVES or (wanted is None and system.numbering.size < MATRIX_FREE_FROM):
         return None
     found = system.matrix_free if _without_aij(system, ksp) else None
-    if found is None and wanted == SHELL:
+    if found is None and wanted is not None:
         raise SymancfError(
-            f"-mat_type {SHELL} is not possible: it is for CG with multigrid on grids (-pc_type "
-            f"{GRIDS}), and bodies of hex20 and hex27 alone, without contact, joints and loads "
-            "that follow them",
+            f"-mat_type {wanted} is not possible: it is for multigrid on grids (-pc_type {GRIDS}), "
+            "bodies of hex20 and hex27 alone whose laws have no unknowns of the cell, and no "
+            "contact, joints or loads that follow them",
             asked="-mat_type",
             given=wanted,
             possible=(HALVES,),
         )
+    if found is not None:
+        found.at_points = wanted != SHELL
     return found
 
 
