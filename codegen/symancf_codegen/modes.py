@@ -96,7 +96,7 @@ OPERANDS = {
         Operand("K", "matrix", "tangent df/du"),
         Operand("Kv", "vector", "tangent times v"),
         Operand("D", "diagonal", "blocks of K on the diagonal"),
-        Operand("M", "moments", "derivatives of the forces on jets by jets, at points"),
+        Operand("moments", "moments", "derivatives of the forces on jets by jets, at points"),
         Operand("Kc", "coarse", "P^T K P, of the linear functions of the corners: Space.linear"),
         Operand("fp", "vector", "df/d parameters times their direction"),
         Operand("O", "points", "PointLaw.outputs, or what points remember, PointLaw.history"),
@@ -123,8 +123,8 @@ MODES = {
         Mode("pull", ("u", "v", "seed"), ("fv", "by_uniform", "by_cell")),
         Mode("diagonal", ("u",), ("D",)),
         Mode("coarse", ("u",), ("Kc",)),
-        Mode("moments", ("u",), ("M",)),
-        Mode("multiply", ("M", "v"), ("Kv",)),
+        Mode("moments", ("u",), ("moments",)),
+        Mode("multiply", ("moments", "v"), ("Kv",)),
     )
 }
 

@@ -160,7 +160,7 @@ class Kernel:
         reference: Array | None = None,
         parameters: Mapping[str, Value] | None = None,
     ) -> tuple[Array, int]:
-        """Return M, the derivatives of forces by jets at points (cells, moments)."""
+        """Return the derivatives of forces by jets at points (cells, moments)."""
         (rows,), bad = self._run("moments", u, reference, parameters)
         return rows, bad
 
@@ -329,7 +329,7 @@ class Kernel:
         for suffix, source in (("", values), ("_rate", rates)):
             operands[f"uniform{suffix}"] = self._slots(source)
             operands[f"cell{suffix}"] = self._rows(source, cells)
-        for name, vector in (("u", u), ("v", v), ("reference", reference), ("M", moments)):
+        for name, vector in (("u", u), ("v", v), ("reference", reference), ("moments", moments)):
             rows = np.zeros((cells, self.rows)) if vector is None else np.asarray(vector)
             operands[name] = batches(rows.reshape(cells, int(np.prod(rows.shape[1:]))))
         inputs = [operands[name] for name in (*COMMON, *row.inputs)]

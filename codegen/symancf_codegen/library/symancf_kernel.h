@@ -23,7 +23,7 @@
  *                            row 3 a + b: component a of i, component b of j
  *   K of a virtual work      [9 n n][8]  blocks i n + j
  *   D                        [9 n][8]  blocks i = j of K
- *   M                        [points][slots][8]  derivatives of the forces on jets by jets
+ *   moments                  [points][slots][8]  derivatives of the forces on jets by jets
  *   Kc                       as K of an energy, of the functions of Space.linear
  *   O                        [points][outputs][8]  law by law, see Kernel.outputs
  *
@@ -50,8 +50,8 @@
     MODE(PULL, pull, const double *u, const double *v, const double *seed, double *fv, double *by_uniform, double *by_cell) \
     MODE(DIAGONAL, diagonal, const double *u, double *D) \
     MODE(COARSE, coarse, const double *u, double *Kc) \
-    MODE(MOMENTS, moments, const double *u, double *M) \
-    MODE(MULTIPLY, multiply, const double *M, const double *v, double *Kv)
+    MODE(MOMENTS, moments, const double *u, double *moments) \
+    MODE(MULTIPLY, multiply, const double *moments, const double *v, double *Kv)
 
 /* Numbers of lanes: in single precision where a text begins by saying so. */
 #ifdef SYMANCF_SINGLE

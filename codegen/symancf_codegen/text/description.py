@@ -44,7 +44,7 @@ class Description:
     totals : which of them are parts of integrals over the cell.
     optional : names of the parameters that are 0 where they are not given.
     linear : number of functions of the mode ``coarse``; 0: it is not possible.
-    moments : number of rows of M.
+    moments : number of rows of the operand of this name.
     single : whether numbers are in single precision.
     """
 

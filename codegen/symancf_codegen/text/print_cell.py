@@ -111,7 +111,7 @@ def _zero_matrix(structure: KernelStructure, mode: str) -> list[str]:
 def multiply_function(name: str, structure: KernelStructure) -> str:
     """Return the text of the function that multiplies with moments that are given."""
     segments = [s for s in structure.segments if s.slot_count]
-    lines = [signature(name, "multiply"), "{", *unused((*COMMON, "M"), "M"), "    v8 bad = {0};"]
+    lines = [signature(name, "multiply"), "{", *unused(COMMON, ""), "    v8 bad = {0};"]
     for s in segments:
         rows = 3 * len(s.jets)
         lines += [
@@ -119,7 +119,7 @@ def multiply_function(name: str, structure: KernelStructure) -> str:
             "    {",
             f"        v8 h[{s.size}][{rows}];",
         ]
-        lines.append(f"        const v8 *m = (const v8 *)M + {structure.first_moment(s)};")
+        lines.append(f"        const v8 *m = (const v8 *)moments + {structure.first_moment(s)};")
         own = f"        for (int q = 0; q < {s.size}; q++)"
         if factored(structure, "multiply"):
             lines.append(f"        all_jets{s.index}((const v8 *)v, h);")
@@ -220,10 +220,10 @@ def _segment(
     arrays, first = _point_arrays(structure, segment, laws, mode, size)
     slots = segment.slot_count
     if mode == "moments" and tangent:
-        rows = f"(v8 *)M + {structure.first_moment(segment)}"
-        arrays.append(f"v8 (*m)[{slots}] = (v8 (*)[{slots}])({rows}) + start;")
+        rows = f"(v8 *)moments + {structure.first_moment(segment)}"
+        arrays.append(f"v8 (*M)[{slots}] = (v8 (*)[{slots}])({rows}) + start;")
     elif tangent:
-        arrays.append(f"v8 m[{size}][{slots}];")
+        arrays.append(f"v8 M[{size}][{slots}];")
     once: list[str] = []
     body = _points([*first, *_zeros(segment, laws, mode, vector, tangent)])
     for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
@@ -233,10 +233,10 @@ def _segment(
         for function in _functions(law, mode):
             body += _points(_call(structure, function, use, k, segment))
     if tangent:
-        body += _points([f"symancf_finite({segment.slot_count}, m[p], &bad);"])
+        body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
     if tangent and mode in _CONTRACTIONS:
         contract = _CONTRACTIONS[mode] + str(segment.index)
-        body.append(f"{contract}(start, stop, m, (v8 *){matrix_of(mode)});")
+        body.append(f"{contract}(start, stop, M, (v8 *){matrix_of(mode)});")
     lines = [*once, *_chunks(segment.size, size, [*arrays, *body])]
     return ["    {", *(f"        {line}" for line in lines), "    }"]
 
@@ -274,7 +274,7 @@ def _zeros(
     if vector and not (segment.alone and "N" in _arguments(laws, mode)):
         lines.append(f"symancf_zero({3 * len(segment.jets)}, N{segment.index}[q]);")
     if tangent and not segment.alone:
-        lines.append(f"symancf_zero({segment.slot_count}, m[p]);")
+        lines.append(f"symancf_zero({segment.slot_count}, M[p]);")
     return lines
 
 
@@ -407,7 +407,7 @@ def _call(
         "S": f"(double *)S{k}[{place}]",
         "W": "W",
         "N": f"(double *)N{s}[q]",
-        "M": "(double *)m[p]",
+        "M": "(double *)M[p]",
         "X": "X" if use.law.shared else f"(double *)X{k}[{place}]",
         "Q": f"(double *)Q{k}[{place}]",
         "E": "(double *)E",
