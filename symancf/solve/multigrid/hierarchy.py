@@ -12,7 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Data, Ints, Ints32, pointer
-from ...assembly.half import Half
+from ...assembly.half_blocks import HalfBlocks
 from ...runtime.collective import exchange_blocks, together
 from ...runtime.petsc import printing
 from . import structures
@@ -39,7 +39,7 @@ ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions 
 class _Level:
     """Arrays of a level, and the structure that holds their addresses.
 
-    Those of entries of the finest one may be those of a `Half`. `blocks`: of both halves.
+    Those of entries of the finest one may be those of a `HalfBlocks`. `blocks`: of both halves.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class _Level:
         step: LevelTransfer | None,
         symmetric: bool,
         prescribed: Data | None,
-        half: Half | None = None,
+        half: HalfBlocks | None = None,
     ) -> None:
         if half is not None:
             pattern = replace(pattern, own_start=half.start, own=half.column)
@@ -77,7 +77,7 @@ class _Level:
         self.row = np.zeros(3 * longest, np.float32)
         size = 3 * (n + ghosts) + 16
         self.x, self.b, self.d, self.r = np.zeros((4, size), np.float32)
-        self.start = _noise(ids[:n])
+        self.start = noise(ids[:n])
         arrays = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
         for name in arrays:
             setattr(data, name, pointer(getattr(self, name)))
@@ -92,7 +92,16 @@ class _Level:
             data.exchange = ctypes.pointer(self.exchange)
 
 
-def _noise(ids: Ints) -> Singles:
+def largest_eigenvalue(alpha: Array, beta: Array) -> float:
+    """Return the largest eigenvalue that Lanczos' method finds, of the numbers of CG's steps."""
+    T = np.diag(1.0 / alpha)
+    T += np.diag(np.append(0.0, beta[1:] / alpha[:-1]))
+    side = np.sqrt(beta[1:]) / alpha[:-1]
+    T += np.diag(side, 1) + np.diag(side, -1)
+    return float(np.linalg.eigvalsh(T)[-1])
+
+
+def noise(ids: Ints) -> Singles:
     """Return numbers in [-1, 1], three of each node: the same on any number of ranks."""
     key = ids.astype(np.uint64)[:, None] * np.uint64(3) + np.arange(3, dtype=np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
@@ -133,10 +142,10 @@ class Multigrid:
     """
 
     def __init__(
-        self, matrix: Entries | Half, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
+        self, matrix: Entries | HalfBlocks, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
     ) -> None:
         self._library = structures.library(matrix.comm)
-        self._half = matrix if isinstance(matrix, Half) else None
+        self._half = matrix if isinstance(matrix, HalfBlocks) else None
         self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
         self.revision = matrix.revision
         self.levels: list[_Level] = []
@@ -200,7 +209,7 @@ class Multigrid:
         """
         coarse = coarse or not self._renewed
         entries: tuple[Array, Array] | None = None
-        if isinstance(self._matrix, Half):
+        if isinstance(self._matrix, HalfBlocks):
             self._hierarchy.scale, unit = self._matrix.scale, 1.0
         else:
             entries = self._matrix.values
@@ -282,12 +291,7 @@ class Multigrid:
             ctypes.byref(self._hierarchy), number, steps, pointer(alpha), pointer(beta)
         )
         if done and self._symmetric:
-            a, b = 1.0 / alpha[:done], beta[:done]
-            T = np.diag(a)
-            T += np.diag(np.append(0.0, b[1:] / alpha[: done - 1]))
-            side = np.sqrt(b[1:]) / alpha[: done - 1]
-            T += np.diag(side, 1) + np.diag(side, -1)
-            data.largest = EIGENVALUE_MARGIN * float(np.linalg.eigvalsh(T)[-1])
+            data.largest = EIGENVALUE_MARGIN * largest_eigenvalue(alpha[:done], beta[:done])
         elif done:
             data.largest = EIGENVALUE_MARGIN * float(alpha[done // 2 : done].max())
         if not 0.0 < data.largest < math.inf:

@@ -145,7 +145,7 @@ class StaticProblem(OneProcess, Displayable):
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.equilibrium_solver.linear.storage.mat
+        return self.equilibrium_solver.linear.pattern
 
     @property
     def F(self) -> PETSc.Vec:
