@@ -235,7 +235,7 @@ class Numbering:
     coordinate_of_row, prescribed_rows : of this rank.
     block_size : a common divisor of the vertices' numbers of rows.
     revision : number of times that other vertices came into the room of the topology; arrays
-        are written in place then, but `free` and `columns_of_free`.
+        are written in place then, but `free`.
     """
 
     def __init__(
@@ -343,11 +343,14 @@ class Numbering:
         self.prescribed_rows = np.flatnonzero(~free[self.coordinate_of_row])
 
     def _find_free(self) -> None:
-        """List the free coordinates, and their columns."""
+        """List the free coordinates."""
         self.free = np.flatnonzero(self.fixed_by < 0)
-        self.columns_of_free = (
-            self.first_column[self.vertex_of[self.free]] + self.rank_in_vertex[self.free]
-        ).astype(np.int64)
+
+    @property
+    def columns_of_free(self) -> Ints:
+        """The columns of the free coordinates (free,), as long as they are: made anew each time."""
+        first = self.first_column[self.vertex_of[self.free]]
+        return np.asarray(first + self.rank_in_vertex[self.free], dtype=np.int64)
 
     # ---- vertices that come and go --------------------------------------------------------------
     def renew(self) -> None:

@@ -33,6 +33,7 @@ LOWEST = 0.04  # share of the largest eigenvalue where they begin to reduce erro
 EIGENVALUE_MARGIN = 1.1  # times the largest eigenvalue that was found
 STEPS = 8  # of Lanczos' method
 DENSE = 400  # unknowns of the last level, about
+_CHUNK = 100_000  # nodes whose numbers are made at once
 ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions may depend on others
 
 
@@ -77,7 +78,7 @@ class _Level:
         self.row = np.zeros(3 * longest, np.float32)
         size = 3 * (n + ghosts) + 16
         self.x, self.b, self.d, self.r = np.zeros((4, size), np.float32)
-        self.start = _noise(ids[:n])
+        self.ids = ids[:n]
         arrays = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
         for name in arrays:
             setattr(data, name, pointer(getattr(self, name)))
@@ -275,7 +276,8 @@ class Multigrid:
         """Find the largest eigenvalue of D^-1 A on a level (collective)."""
         n, data = 3 * level.pattern.nodes, self._levels[number]
         data.of_x = data.of_b = structures.Known()
-        level.b[:n] = level.start
+        for k in range(0, n // 3, _CHUNK):
+            level.b[3 * k : min(3 * (k + _CHUNK), n)] = _noise(level.ids[k : k + _CHUNK])
         steps = STEPS if self._symmetric else 2 * STEPS
         alpha, beta = np.zeros((2, steps))
         done = self._library.symancf_lanczos(
