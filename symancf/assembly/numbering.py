@@ -203,12 +203,16 @@ class VertexTerms:
         self._number.append(number)
 
     def of(self, ids: Ints) -> npt.NDArray[np.intp]:
-        """Return the number of the owner of each vertex id, -1 where there is none."""
+        """Return the number of the owner of each vertex id, -1 where there is none.
+
+        To be read alone where there are no owners at all: without memory.
+        """
+        if not self._first:
+            return np.broadcast_to(np.intp(-1), ids.shape)
         owner = np.full(ids.shape, -1, dtype=np.intp)
-        if self._first:
-            at = np.searchsorted(self._first, ids, side="right") - 1
-            inside = (at >= 0) & (ids < np.asarray(self._end)[np.maximum(at, 0)])
-            owner[inside] = np.asarray(self._number, dtype=np.intp)[at[inside]]
+        at = np.searchsorted(self._first, ids, side="right") - 1
+        inside = (at >= 0) & (ids < np.asarray(self._end)[np.maximum(at, 0)])
+        owner[inside] = np.asarray(self._number, dtype=np.intp)[at[inside]]
         return owner
 
 
@@ -382,7 +386,8 @@ class Numbering:
         first = self.vertices - topology.room
         self.vertex_row[first:], self.vertex_plain[first:] = -1, 0
         self.row_count[first:][self.global_vertex[first:] < 0] = 0
-        self.owner[first:] = self.owners.of(topology.vertex_ids[first:])
+        if self.owner.flags.writeable:
+            self.owner[first:] = self.owners.of(topology.vertex_ids[first:])
         self._find_free()
         self._prescribed = np.flatnonzero(self.fixed_by >= 0)
         self._prescribed_exchange = self.halo.restricted(self._prescribed)

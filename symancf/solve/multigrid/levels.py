@@ -89,7 +89,7 @@ class Entries(Protocol):
 
 def finest(matrix: Entries | Half, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
     """Return the pattern by blocks, and X, grid and ids of nodes and ghosts (collective)."""
-    comm, n = matrix.comm, len(nodes.X)
+    comm, n = matrix.comm, len(nodes.start)
     if isinstance(matrix, Half):
         parts, ghosts = (*matrix.both(), matrix.off_start, matrix.off), matrix.ghosts
     else:

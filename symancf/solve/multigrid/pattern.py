@@ -54,7 +54,5 @@ class Pattern:
         stays = self.own >= rows
         before = np.zeros(len(self.own) + 1, dtype=np.int32)
         np.cumsum(stays, out=before[1:])
-        pattern = replace(
-            self, own_start=before[self.own_start], own=self.own[stays], upper=True
-        )
+        pattern = replace(self, own_start=before[self.own_start], own=self.own[stays], upper=True)
         return pattern, np.where(stays, before[:-1], GONE)

@@ -33,6 +33,7 @@ from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
+from .krylov import release
 from .path_arguments import require_possible
 from .steps import LoadSteps, step_ends
 
@@ -308,6 +309,8 @@ class StaticProblem(OneProcess, Displayable):
                 raise
             if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
+        if self.solver.krylov is not None:
+            release()
         return self.history
 
     @warns_once
