@@ -225,8 +225,8 @@ class Multigrid:
                     self._library.symancf_round_level(
                         self._at(number), *map(pointer, entries), ctypes.c_double(unit)
                     )
-            self._estimate(number, level)
             if coarse:
+                self._estimate(number, level)
                 entries = self._product(number, level.step, entries)
         self._renewed = True
 
