@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -32,13 +33,13 @@ from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
+from .krylov import release
 from .path_arguments import require_possible
 from .steps import LoadSteps, step_ends
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...arrays import Array
     from ...output.checkpoint import Facts
     from ...output.history import History
     from ...output.restart import Restart, Saved
@@ -117,7 +118,7 @@ class StaticProblem(OneProcess, Displayable):
         self._continuation: Continuation | None = None
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None
-        self._solution: tuple[Array, ...] | None = None
+        self._solution = b""
 
     def _headline(self) -> str:
         """Return the system and how far it is."""
@@ -309,6 +310,8 @@ class StaticProblem(OneProcess, Displayable):
                 raise
             if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
+        if self.solver.krylov is not None:
+            release()
         return self.history
 
     @warns_once
@@ -504,22 +507,24 @@ class StaticProblem(OneProcess, Displayable):
     def _require_present(self, what: str) -> None:
         """Raise where the state or a parameter is another than after the last solution."""
         now, then = self._fingerprint(), self._solution
-        same = then is not None and all(map(np.array_equal, now, then))
-        if not self._system.comm.allreduce(same, op=MPI.LAND):
+        if not self._system.comm.allreduce(now == then, op=MPI.LAND):
             raise ParameterError(
                 f"{what}: the state, the time or a parameter is another than after the last "
                 "solution: call solve(to=system.time) first",
                 asked=what,
             )
 
-    def _fingerprint(self) -> tuple[Array, ...]:
-        """Return what an equilibrium depends on (collective)."""
+    def _fingerprint(self) -> bytes:
+        """Return a hash of what an equilibrium depends on (collective)."""
         system = self._system
         with together(system.comm):
             system.update(system.time)
         rows = [rows for _, rows in sorted(system.assembler.rows.items())]
         at = np.array([system.time, float(self.solver.ready)])
-        return at, system.state.copy(), system.assembler.values.copy(), *rows
+        found = hashlib.blake2b()
+        for values in (at, system.state, system.assembler.values, *rows):
+            found.update((values + 0.0).tobytes())  # -0 is 0
+        return found.digest()
 
     def cost(self) -> Cost:
         """Predict the memory of a solution before anything of that size is made (collective).
