@@ -293,7 +293,7 @@ class Multigrid:
         n, data = 3 * level.pattern.nodes, self._levels[number]
         data.of_x = data.of_b = structures.Known()
         for k in range(0, n // 3, _CHUNK):
-            level.b[3 * k : min(3 * (k + _CHUNK), n)] = _noise(level.ids[k : k + _CHUNK])
+            level.b[3 * k : min(3 * (k + _CHUNK), n)] = noise(level.ids[k : k + _CHUNK])
         steps = STEPS if self._symmetric else 2 * STEPS
         alpha, beta = np.zeros((2, steps))
         done = self._library.symancf_lanczos(
