@@ -407,7 +407,7 @@ class StaticProblem(OneProcess, Displayable):
         ------
         ParameterError : nothing depends on one; the state or a parameter is another one than after
             the last solution; laws remember (plasticity, friction); the tangent is singular.
-        CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
+        CompileError : a law remembers functions of principal stretches.
 
         Examples
         --------
