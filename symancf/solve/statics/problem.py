@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from ...values.parameter import Field, Parameter
     from ..cost import Cost
     from ..gradients.goal import Goal
-    from .adjoint import Adjoint, Gradient
+    from ..gradients.gradient import Gradient
+    from .adjoint import Adjoint
     from .convergence import Convergence
 
 Monitor = Callable[[Step], None]
@@ -413,7 +414,7 @@ class StaticProblem(OneProcess, Displayable):
         --------
         See `Goal`.
         """
-        from .adjoint import require_goal, require_variables
+        from ..gradients.gradient import require_goal, require_variables
 
         found, variables = require_goal(goal), require_variables(self._system, parameters)
         return self._adjoint("gradient").gradient(found, variables)
@@ -428,7 +429,7 @@ class StaticProblem(OneProcess, Displayable):
         number of goals. Errors are those of `gradient`, and a law whose tangent leaves something
         out is a ParameterError.
         """
-        from .adjoint import require_goal, require_variables
+        from ..gradients.gradient import require_goal, require_variables
 
         goals = [require_goal(goal) for goal in (of if isinstance(of, list | tuple) else [of])]
         variables = require_variables(self._system, parameters)
