@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -17,9 +17,9 @@ from ...catalogue.boundary.support import Support
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
-from ...values.arguments import name_or
-from ...values.parameter import label
+from ...values.arguments import name_or, number
 from .parts import GoalPart, PlacePart, SupportPart
+from .timed import InstantPart, IntegralPart, TimedPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,23 +170,73 @@ class Goal(OneProcess, Displayable):
     def __neg__(self) -> Goal:
         return self._joined(-1.0, lambda a, b: b * a)
 
-    # ---- of motions, which have no gradients yet ------------------------------------------------
-    def at(self, time: float) -> NoReturn:
-        """Refuse: goals are those of the end of statics."""
-        raise ParameterError(
-            f"goal {self.name!r}: .at({label(time)}) is one of a motion; gradients are known of "
-            "equilibria of a StaticProblem alone: give the goal itself",
-            asked="at",
-            given=time,
-        )
+    # ---- on the way of a solution ---------------------------------------------------------------
+    def at(self, time: float) -> Goal:
+        """Return the goal that is the value of this one at a time, linear between two steps.
 
-    def integral(self) -> NoReturn:
-        """Refuse: goals are those of the end of statics."""
-        raise ParameterError(
-            f"goal {self.name!r}: .integral() is one of a motion, and gradients are known of the "
-            "equilibria of a StaticProblem alone: give the goal itself",
-            asked="integral",
-        )
+        The gradient asks for the states of all steps, ``solve(..., trace=trace)``; see `Trace`.
+
+        Raises
+        ------
+        ParameterError : no finite time; the goal is one at a time, or an integral, already.
+        """
+        at = number("Goal.at", "time", time, "be a finite time")
+        return self._on_the_way("at", InstantPart(self, at))
+
+    def integral(self) -> Goal:
+        r"""Return the goal :math:`\int J\,dt` over all steps, by the rule of trapezoids; see `at`.
+
+        Raises
+        ------
+        ParameterError : the goal is one at a time, or an integral, already.
+        """
+        return self._on_the_way("integral", IntegralPart(self))
+
+    def _on_the_way(self, what: str, part: TimedPart) -> Goal:
+        if self.timed:
+            raise ParameterError(
+                f"goal {self.name!r}: .{what} of a value at a time, or of an integral",
+                asked=what,
+                given=self.name,
+            )
+        return self._of(part)
+
+    def _of(self, part: GoalPart) -> Goal:
+        made: Goal = object.__new__(Goal)
+        made.name = self.name
+        made._take([part], sp.Symbol("g0"))
+        return made
+
+    @property
+    def count(self) -> int:
+        """The number of its parts, see `beside`."""
+        return len(self._parts)
+
+    @property
+    def timed(self) -> bool:
+        """Whether it has values at other times than that of the last state."""
+        return any(isinstance(part, TimedPart) for part in self._parts)
+
+    def weighted(self, times: Array) -> list[tuple[Array, Goal]]:
+        """Return goals g of one state, and weights (n,) of their values at the states of a trace.
+
+        This one is `outer` of the sums of weights times values.
+
+        Raises
+        ------
+        ParameterError : a time is none of the trace.
+        """
+        last = np.zeros(len(times))
+        last[-1] = 1.0
+        return [
+            (p.weights(times), p.goal) if isinstance(p, TimedPart) else (last, self._of(p))
+            for p in self._parts
+        ]
+
+    def outer(self, values: Sequence[float]) -> tuple[float, list[float]]:
+        """Return the goal and its derivatives by the sums of `weighted`."""
+        value, *slopes = self._combined(values)
+        return value, slopes
 
     # ---- values ---------------------------------------------------------------------------------
     def value(self, system: System) -> float:

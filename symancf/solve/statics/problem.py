@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,6 +27,7 @@ from ...runtime.options import Option, SolverOptions
 from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
+from ..gradients.trace import Trace
 from ..march import march
 from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
@@ -119,6 +120,8 @@ class StaticProblem(OneProcess, Displayable):
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None
         self._solution: tuple[Array, ...] | None = None
+        self._solved = False  # since it began, or began anew
+        self._trace: Trace | None = None
 
     def _headline(self) -> str:
         """Return the system and how far it is."""
@@ -173,6 +176,44 @@ class StaticProblem(OneProcess, Displayable):
             self.solver.krylov.call(steps)
         if self.solver.progress.tells_each:
             self.solver.tell_solver()
+
+    def _begin_trace(self, trace: Trace | None, restarts: bool) -> None:
+        """Take up a trace; without one the last one does not tell how the state came about.
+
+        Raises
+        ------
+        ParameterError : it is none, or one of another path; a solution that may be continued.
+        """
+        self._trace = None
+        if trace is None:
+            return
+        trace = arguments.instance("solve(trace=...)", trace, Trace, "give sa.Trace()")
+        if restarts:
+            raise ParameterError(
+                "solve(trace=..., checkpoint=...): a trace is not in checkpoints; give one of both",
+                asked="trace",
+            )
+        system, comm = self._system, self._system.comm
+        present, first = system.snapshot(), self._first
+        assert first is not None
+        if len(trace):
+            same = _alike(present, trace[-1]) and present.time == trace[-1].time
+            if not comm.allreduce(same, op=MPI.LAND):
+                raise ParameterError(
+                    "solve(trace=...): the trace ends at another state than the present one; give "
+                    "a new sa.Trace(), or trace.clear()",
+                    asked="trace",
+                    given=float(trace.times[-1]),
+                    possible=(present.time,),
+                )
+        else:
+            starts = not self._solved and _alike(present, first)
+            solved = self._solution is not None and self._is_present()
+            trace.origin = "start" if comm.allreduce(starts, op=MPI.LAND) else ""
+            if comm.allreduce(solved, op=MPI.LAND):
+                trace.origin = "solution"
+            trace.append(present)
+        self._trace = trace
 
     def _reads_options(self) -> bool:
         """Tell whether PETSc may read options in the next `solve`; not where C iterates again."""
@@ -239,6 +280,7 @@ class StaticProblem(OneProcess, Displayable):
         jump: bool = False,
         checkpoint: str | Path | Restart | None = None,
         stops: Sequence[float] = (),
+        trace: Trace | None = None,
     ) -> History:
         """Change the pseudo-time to `to` and find the equilibrium after each step.
 
@@ -256,6 +298,8 @@ class StaticProblem(OneProcess, Displayable):
             a signal ends the run there, and the same script continues with the same bits. After
             each `Restart.every` steps `snes` is another object.
         stops : pseudo-times at which a step ends, in any order.
+        trace : takes the states of all steps, for a `gradient` of what happened on the way, or
+            where laws remember (plasticity, viscosity, friction). One that is given again goes on.
 
         Raises
         ------
@@ -287,13 +331,14 @@ class StaticProblem(OneProcess, Displayable):
         self._options.late = restarts is not None or self._reads_options()
         with rests, interruption, self._options, self.solver.progress, STAGES["statics"]:
             self._begin()
+            self._begin_trace(trace, checkpoint is not None)
             self.solver.progress.way = now, to
             if self._system.redundant.some:
                 require_consistent(self._system, to)
             largest = abs(to - now) if step is None else float(step)
             try:
                 rest = partial(self._rest, restarts)
-                steps = LoadSteps(self.solver, ends, largest, smallest, jump, rest)
+                steps = LoadSteps(self.solver, ends, largest, smallest, jump, rest, trace)
                 saved = restarts.saved(to) if restarts is not None else None
                 if restarts is not None and saved is not None:
                     self._go_on(restarts, steps, saved)
@@ -303,8 +348,9 @@ class StaticProblem(OneProcess, Displayable):
                         self.solver.stability.tell(self.history)
                     if restarts is not None:
                         rest(steps)
-                self._solution = self._fingerprint()
+                self._solution, self._solved = self._fingerprint(), True
             except BaseException:
+                self._solved = True
                 if restarts is not None:
                     restarts.stop()
                 raise
@@ -378,6 +424,7 @@ class StaticProblem(OneProcess, Displayable):
             if path is None or path.parameter is not parameter:
                 path = self._continuation = Continuation(self.solver, parameter)
             try:
+                self._trace, self._solved = None, True
                 path.follow(to, step, steps, until, direction, largest, smallest)
                 self._solution = self._fingerprint()
             except ConvergenceError as error:
@@ -416,9 +463,13 @@ class StaticProblem(OneProcess, Displayable):
         See `Goal`.
         """
         from ..gradients.gradient import require_goal, require_variables
+        from .path_adjoint import PathAdjoint
 
         found, variables = require_goal(goal), require_variables(self._system, parameters)
-        return self._adjoint("gradient").gradient(found, variables)
+        if self._trace is None:
+            return self._adjoint("gradient").gradient(found, variables)
+        with self._differentiating("gradient"):
+            return PathAdjoint(self.solver, self._trace).gradient(found, variables)
 
     @warns_once
     def sensitivity(
@@ -497,21 +548,30 @@ class StaticProblem(OneProcess, Displayable):
         """Return what differentiates at the last equilibrium (collective)."""
         from .adjoint import Adjoint
 
+        with self._differentiating(what):
+            return Adjoint(self.solver)
+
+    @contextmanager
+    def _differentiating(self, what: str) -> Iterator[None]:
+        """Let PETSc have the options of this problem, if its state is that of a solution."""
         self._options.late = True
         with self.solver.interruption, self._options, STAGES["statics"]:
             self._require_present(what)
-            return Adjoint(self.solver)
+            yield
 
     def _require_present(self, what: str) -> None:
         """Raise where the state or a parameter is another than after the last solution."""
-        now, then = self._fingerprint(), self._solution
-        same = then is not None and all(map(np.array_equal, now, then))
-        if not self._system.comm.allreduce(same, op=MPI.LAND):
+        if not self._system.comm.allreduce(self._is_present(), op=MPI.LAND):
             raise ParameterError(
                 f"{what}: the state, the time or a parameter is another than after the last "
                 "solution: call solve(to=system.time) first",
                 asked=what,
             )
+
+    def _is_present(self) -> bool:
+        """Tell whether the state of this rank is that of the last solution (collective)."""
+        now, then = self._fingerprint(), self._solution
+        return then is not None and all(map(np.array_equal, now, then))
 
     def _fingerprint(self) -> tuple[Array, ...]:
         """Return what an equilibrium depends on (collective)."""
@@ -615,3 +675,11 @@ class StaticProblem(OneProcess, Displayable):
         """
         if self._first is not None:
             self.restore(self._first)
+            self._solved = False
+
+
+def _alike(one: State, other: State) -> bool:
+    """Tell whether two states have the same displacements, and laws remember the same."""
+    pairs = zip(one.internal.next, other.internal.next, strict=True)
+    same = all(a is b or np.array_equal(a, b) for a, b in pairs)
+    return same and np.array_equal(one.displacement, other.displacement)
