@@ -159,7 +159,7 @@ class Adjoint:
         own = rate.along(system, weights.by)
         if not supports:
             return float(system.sum(np.array([own]))[0])
-        own += slopes.coordinates @ rate.prescribed
+        own += float(slopes.coordinates @ rate.prescribed)
         total = float(system.sum(np.array([own]))[0])
         return total + self._by_supports(weights, rate.prescribed)
 
