@@ -177,16 +177,18 @@ class StaticProblem(OneProcess, Displayable):
         if self.solver.progress.tells_each:
             self.solver.tell_solver()
 
-    def _begin_trace(self, trace: Trace | None, restarts: bool) -> None:
-        """Take up a trace; without one the last one does not tell how the state came about.
+    def _starts(self) -> bool:
+        """Tell whether this rank's state is that before all steps."""
+        present, first = self._system.snapshot(), self._first
+        return not self._solved and (first is None or _alike(present, first))
+
+    def _begin_trace(self, trace: Trace, starts: bool, solved: bool, restarts: bool) -> None:
+        """Take up a trace at a state that is that before all steps, or one solved for.
 
         Raises
         ------
         ParameterError : it is none, or one of another path; a solution that may be continued.
         """
-        self._trace = None
-        if trace is None:
-            return
         trace = arguments.instance("solve(trace=...)", trace, Trace, "give sa.Trace()")
         if restarts:
             raise ParameterError(
@@ -194,8 +196,7 @@ class StaticProblem(OneProcess, Displayable):
                 asked="trace",
             )
         system, comm = self._system, self._system.comm
-        present, first = system.snapshot(), self._first
-        assert first is not None
+        present = system.snapshot()
         if len(trace):
             same = _alike(present, trace[-1]) and present.time == trace[-1].time
             if not comm.allreduce(same, op=MPI.LAND):
@@ -207,8 +208,6 @@ class StaticProblem(OneProcess, Displayable):
                     possible=(present.time,),
                 )
         else:
-            starts = not self._solved and _alike(present, first)
-            solved = self._solution is not None and self._is_present()
             trace.origin = "start" if comm.allreduce(starts, op=MPI.LAND) else ""
             if comm.allreduce(solved, op=MPI.LAND):
                 trace.origin = "solution"
@@ -330,8 +329,11 @@ class StaticProblem(OneProcess, Displayable):
         rests, interruption = restarts or nullcontext(), self.solver.interruption
         self._options.late = restarts is not None or self._reads_options()
         with rests, interruption, self._options, self.solver.progress, STAGES["statics"]:
+            self._trace, starts = None, trace is not None and self._starts()
+            solved = trace is not None and self._is_present()
             self._begin()
-            self._begin_trace(trace, checkpoint is not None)
+            if trace is not None:
+                self._begin_trace(trace, starts, solved, checkpoint is not None)
             self.solver.progress.way = now, to
             if self._system.redundant.some:
                 require_consistent(self._system, to)
