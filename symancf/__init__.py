@@ -107,6 +107,7 @@ _PUBLIC = {
     "Table": "runtime.display",
     "capabilities": "solve.capabilities",
     "check": "solve.check",
+    "Trace": "solve.gradients.trace",
     "check_gradient": "solve.statics.taylor",
     "momentum": "solve.rigid",  # former
     "root_print": "runtime.launch",
@@ -184,6 +185,7 @@ __all__ = [
     "Table",
     "Tendon",
     "Thread",
+    "Trace",
     "VirtualWork",
     "Viscosity",
     "__version__",
@@ -281,6 +283,7 @@ if TYPE_CHECKING:
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .solve.fit import MaterialTest, fit
     from .solve.gradients.goal import Goal
+    from .solve.gradients.trace import Trace
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem
     from .solve.statics.taylor import check_gradient

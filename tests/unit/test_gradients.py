@@ -207,9 +207,13 @@ def test_what_is_no_gradient_is_refused() -> None:
             problem.gradient(stretch, wrong)
     with pytest.raises(sa.ParameterError, match="is no goal"):
         problem.gradient(1.0, [EA])  # type: ignore[arg-type]
-    for call in (lambda: stretch.at(0.5), stretch.integral):
-        with pytest.raises(sa.ParameterError, match="is one of a motion"):
-            call()
+    for goal in (stretch.at(0.5), 1 + stretch.integral()):
+        with pytest.raises(sa.ParameterError, match="are those of a motion"):
+            problem.gradient(goal, [EA])
+        with pytest.raises(sa.ParameterError, match="are those of a motion"):
+            goal.value(problem.system)
+    with pytest.raises(sa.ParameterError, match="asks for velocities"):
+        problem.gradient(sa.Goal(lambda v_a: v_a[0], stretch._parts[0].ends[0]), [EA])
     force.value = 3.0
     with pytest.raises(sa.ParameterError, match="last solution"):
         problem.gradient(stretch, [EA])

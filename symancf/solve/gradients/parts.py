@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from ...catalogue.boundary.support import Support
     from ...terms.quantities import JetOfEnd
 
-#: Value, derivatives by coordinates and by the forces at fixed ones, see `GoalSlopes`.
-Found = tuple[float, "Array", "Array"]
+#: What is asked of a jet.
+Of: TypeAlias = Literal["change", "reference", "rate"]
+#: Value, derivatives by coordinates, by the forces at fixed ones and by rates, see `GoalSlopes`.
+Found = tuple[float, "Array", "Array", "Array"]
 
 
 class GoalPart(ABC):
@@ -42,11 +44,12 @@ class GoalPart(ABC):
     ----------
     what, place : for messages.
     parametric : whether parameters occur in it beside the state.
+    rates : whether it asks for velocities.
     """
 
     what: str
     place: str
-    parametric = False
+    parametric = rates = False
 
     @abstractmethod
     def value(self, system: DiscreteSystem) -> float:
@@ -78,17 +81,30 @@ class PlacePart(GoalPart):
                     asked="ends",
                     given=str(end),
                 )
-        reading = Reading(what, function, self.ends, parameters, vector=sp.ImmutableMatrix)
+        reading = Reading(
+            what, function, self.ends, parameters, rates=True, vector=sp.ImmutableMatrix
+        )
         if reading.history:
             raise KinematicsError(f"{what}: a goal remembers nothing", asked="function")
         expression = reading.scalar(reading.result, "it must return one expression")
+        self.rates = bool(reading.rates)
+        if any(self.ends[number].curved for number, _ in reading.rates):
+            raise ParameterError(
+                f"{what}: velocities are goals of bodies in space alone; at planar ends give "
+                "functions of positions",
+                asked="velocity",
+                given=self.place,
+            )
         substitution = Substitution.of(self.ends, reading.jets).with_lets(reading.lets)
         expression = substitution.insert_constants(expression)
         for symbol, definition in reversed(substitution.lets):
             expression = expression.xreplace({symbol: definition})
         self._reading, self._substitution = reading, substitution
-        self._jets: list[JetOfEnd] = substitution.jets
-        symbols = [s for jet in self._jets for s in symbols_of(jet, "change")]
+        self._jets: list[tuple[JetOfEnd, Of]] = [
+            *((jet, "change") for jet in substitution.jets),
+            *((jet, "rate") for jet in reading.rates),
+        ]
+        symbols = [s for jet, of in self._jets for s in symbols_of(jet, of)]
         self._values = jit.Values([expression, *(sp.diff(expression, s) for s in symbols)])
         own = reading.parameters.values()
         self.parametric = bool(list(parameters_in(list(own)))) or any(map(callable, own))
@@ -100,15 +116,16 @@ class PlacePart(GoalPart):
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
         (value, *slopes), every = self._evaluated(system)
-        by = np.zeros_like(system.state)
-        for k, (jet, rows) in enumerate(every.items()):
+        by = {of: np.zeros_like(system.state) for of in ("change", "rate")}
+        for k, (jet, of) in enumerate(self._jets):
+            rows = every[jet]
             if rows is None:
                 continue
             slope = np.stack(slopes[3 * k : 3 * k + 3], axis=1)
             if self._count(system, jet[0]) == 1:
                 slope = slope.sum(axis=0, keepdims=True)
-            np.add.at(by, rows.coordinate, rows.value * slope[rows.place, rows.component])
-        return float(value.sum()), by, np.zeros_like(by)
+            np.add.at(by[of], rows.coordinate, rows.value * slope[rows.place, rows.component])
+        return float(value.sum()), by["change"], np.zeros_like(by["rate"]), by["rate"]
 
     def _count(self, system: DiscreteSystem, end: int) -> int:
         return int(self.ends[end].resolve(system.layout).total)
@@ -134,21 +151,18 @@ class PlacePart(GoalPart):
         at |= self._reading.per_place
         every: dict[JetOfEnd, JetRows | None] = {}
         arms = [(end, jet) for end, jet, _ in self._substitution.arms.values()]
-        for jet in dict.fromkeys([*self._jets, *self._reading.placed, *arms]):
-            changes = jet in self._jets
-            rows, change, reference = self._jet(system, *jet, changes)
-            if changes:
-                every[jet] = rows
-            for of, values in (("change", change), ("reference", reference)):
-                for a, symbol in enumerate(symbols_of(jet, of)):  # type: ignore[arg-type]
-                    at[str(symbol)] = values[:, a]
+        for jet in dict.fromkeys([*(jet for jet, _ in self._jets), *self._reading.placed, *arms]):
+            every[jet], values = self._jet(system, *jet)
+            for of, vectors in values.items():
+                for a, symbol in enumerate(symbols_of(jet, of)):
+                    at[str(symbol)] = vectors[:, a]
         columns = [np.broadcast_to(x, (size,)) for x in self._values(at)]
         return columns, every
 
     def _jet(
-        self, system: DiscreteSystem, number: int, name: str, changes: bool
-    ) -> tuple[JetRows | None, Array, Array]:
-        """Return a jet as rows, its change and its reference value (K, 3) (collective)."""
+        self, system: DiscreteSystem, number: int, name: str
+    ) -> tuple[JetRows | None, dict[Of, Array]]:
+        """Return a jet as rows, and its change, rate and reference value (K, 3) (collective)."""
         end = self.ends[number]
         places = end.resolve(system.layout).everywhere(system.comm)
         constant = end.constant(places, name)
@@ -162,17 +176,21 @@ class PlacePart(GoalPart):
                     else np.tile(end.reference_frame[:, int(name[-1])], (len(there), 1))
                 )
             assert constant is not None
-            return None, np.zeros_like(constant), constant
+            none = np.zeros_like(constant)
+            return None, {"change": none, "rate": none, "reference": constant}
         found = system.rows_of(end, [name])
         rows = found[0] if found else None
-        both = np.zeros((2, places.X.shape[0], 3))
+        vectors = [system.state, system.reference, *([system.rate] if self.rates else [])]
+        values = np.zeros((len(vectors), places.X.shape[0], 3))
         if rows is not None:
-            for values, vector in zip(both, (system.state, system.reference), strict=True):
-                np.add.at(
-                    values, (rows.place, rows.component), rows.value * vector[rows.coordinate]
-                )
-        change, reference = system.sum(both)
-        return rows, change, reference if constant is None else constant
+            for own, vector in zip(values, vectors, strict=True):
+                np.add.at(own, (rows.place, rows.component), rows.value * vector[rows.coordinate])
+        change, reference, *rates = system.sum(values)
+        known: dict[Of, Array] = {
+            "change": change,
+            "reference": reference if constant is None else constant,
+        }
+        return rows, known | ({"rate": rates[0]} if rates else {})
 
 
 class SupportPart(GoalPart):
@@ -227,7 +245,7 @@ class SupportPart(GoalPart):
         if turns.any():  # arms of moments follow the state
             f = np.where(mine & owned, system.residual_at_solution(), 0.0)
             by += self._by_arms(system, f, turns, mine, acting[:3])
-        return value, by, forces
+        return value, by, forces, np.zeros_like(by)
 
     def _by_arms(
         self, system: DiscreteSystem, f: Array, turns: Array, mine: Mask, force: Array

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parts of goals that are those of motions: at a time, and integrals."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from ...errors import ParameterError
+from .parts import Found, GoalPart
+
+if TYPE_CHECKING:
+    from ...arrays import Array
+    from ...assembly.discrete import DiscreteSystem
+    from .goal import Goal
+
+SAME_TIME = 1e-9  # of the time between steps
+
+
+class TimedPart(GoalPart):
+    """A number that follows from the states of a motion.
+
+    Parameters
+    ----------
+    goal : of one state.
+    """
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+        self.what, self.place = f"goal {goal.name!r}", "a motion"
+        self.parametric, self.rates = goal.parametric, goal.rates
+
+    @abstractmethod
+    def instants(self, times: Array) -> list[tuple[int, float, Goal]]:
+        """Return which of the times at the ends of steps count, with their weights."""
+
+    def refuse(self) -> NoReturn:
+        """Refuse the value at one state."""
+        raise ParameterError(
+            f"{self.what}: .at(...) and .integral() are those of a motion: "
+            "DynamicProblem.solve(trace=sa.Trace()), then gradient(goal, parameters).value; of an "
+            "equilibrium give the goal itself",
+            asked="goal",
+            given=self.what,
+        )
+
+    def value(self, system: DiscreteSystem) -> float:
+        """Refuse: a state has none."""
+        self.refuse()
+
+    def slopes(self, system: DiscreteSystem) -> Found:
+        """Refuse: a state has none."""
+        self.refuse()
+
+
+class InstantPart(TimedPart):
+    """A goal at a time, where a step ends."""
+
+    def __init__(self, goal: Goal, time: float) -> None:
+        super().__init__(goal)
+        self._time = time
+
+    def instants(self, times: Array) -> list[tuple[int, float, Goal]]:
+        """Return the step that ends there."""
+        k = int(np.argmin(np.abs(times - self._time)))
+        step = float(np.diff(times).min(initial=np.inf))
+        if abs(times[k] - self._time) > SAME_TIME * min(step, abs(self._time) or step):
+            raise ParameterError(
+                f"{self.what}.at({self._time:g}): no step ends there; the nearest one ends at "
+                f"{times[k]:g}: give solve(stops=[{self._time:g}])",
+                asked="at",
+                given=self._time,
+                possible=(float(times[k]),),
+            )
+        return [(k, 1.0, self.goal)]
+
+
+class IntegralPart(TimedPart):
+    """The integral of a goal over the motion, by the trapezoidal rule."""
+
+    def instants(self, times: Array) -> list[tuple[int, float, Goal]]:
+        """Return all steps."""
+        half = 0.5 * np.diff(times)
+        weights = np.append(half, 0.0) + np.append(0.0, half)
+        return [(k, float(weight), self.goal) for k, weight in enumerate(weights)]
