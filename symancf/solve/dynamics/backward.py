@@ -29,8 +29,10 @@ from ...errors import ParameterError
 from ...values.parameter import depends_on_time
 from ..gradients.chain import Chain
 from ..gradients.gradient import Gradient, to_owners
+from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, Motion
-from .generalized_alpha import GeneralizedAlpha
+from .generalized_alpha import SHORT_STEP_RATIO, GeneralizedAlpha
+from .initial import after as shortly_after
 from .transposed import TransposedStep
 
 if TYPE_CHECKING:
@@ -112,8 +114,6 @@ class Backward:
             names.append("a trace that does not begin where the motion begins")
         if any(state.parameters != states[0].parameters for state in states):
             names.append("a Parameter that was set on the way")
-        if any(not state.method["last_step"] for state in states[1:]):
-            names.append("a load that jumps at a stop")
         if m.mass.timed or system.redundant.some:
             names.append("masses that are functions of time, redundant constraints")
         if names:
@@ -264,7 +264,18 @@ class Backward:
         Returns the motion at the beginning, where the system is.
         """
         before, after = self._states[n - 1], self._states[n]
-        h, last = self._length(after), float(before.method["last_step"])
+        h, last = after.time - before.time, float(before.method["last_step"])
+        usual, settles = float(after.method["last_step"]), not after.method["biased"]
+        if abs(h - usual) <= 1e-9 * h:
+            h = usual
+        elif not settles or h < SHORT_STEP_RATIO * (usual or h):
+            raise ParameterError(
+                f"the step from t = {before.time:g} to {after.time:g} is cut from one of {usual:g}:"
+                " there are no gradients of that; let steps of about the same length end at all "
+                "stops and at the end",
+                asked="gradient",
+                given=h,
+            )
         m = self._motion
         self._integrator.factors(h)
         self._go_to(before)
@@ -272,10 +283,14 @@ class Backward:
         shares = self._shares(before, h)
         start = self._biased(begin, h, last, shares)
         self._go_to(after)
-        self._unstraighten(start, now, h, after, bars)
+        old = np.zeros_like(bars.a)  # derivative by accelerations at the beginning, of its own
+        if settles:
+            old = self._unsettle(start, now, h, after, bars)
+        else:
+            self._unstraighten(start, now, h, after, bars)
         self._through_step(h, after, bars, seeds)
-        by_rate, by_auxiliary = bars.v, bars.A
-        by_jerk = shares[0] * by_rate + (0.0 if last else shares[1]) * by_auxiliary
+        bars.a += old
+        by_jerk = shares[0] * bars.v + (0.0 if last else shares[1]) * bars.A
         if last and abs(h - last) > 1e-12 * h:  # A* = a + (h/last) (A - a), of states v + ...
             share = h / last
             bars.a += (1.0 - share) * np.where(self._second, bars.A, 0.0)
@@ -339,27 +354,124 @@ class Backward:
         """Turn derivatives by the motion after a step into those by what Newton's method left.
 
         The system is there afterwards. Where rates or A are not those of the step's affine map,
-        constraints have straightened them; what else may have changed them is refused (collective).
+        constraints or directors have straightened them; what else may have changed them is refused
+        (collective).
         """
         m, made = self._motion, self._map(start, now.u, h)
-        exact = all(self._differ(made, now, which) <= self.same**1.5 for which in "vaA")
-        if exact:
+        if self._alike(made, now, self.same**1.5):
             return
         m.rate[:], m.acceleration[:] = made.v, made.a
-        c, spin = self._integrator.coefficients, self._integrator.spin
-        bias, shift = c.bias * h * h, c.shift * h
-        if spin is not None:
-            found, solved = self._constraints.straightened(h, bias, shift, made.A)
-            if all(self._differ(found, now, which) <= self.same for which in "vaA"):
-                self._constraints.straighten(h, bias, shift, solved, bars)
+        if self._straight(made, now, h, bars):
+            return
+        directors = self._integrator.directors
+        if directors is not None:
+            turned = settled(directors, made)
+            if self._alike(turned, now, self.same):
+                self._unturn(made, after.time, h, bars)
+                return
+            m.rate[:] = turned.v
+            if self._straight(turned, now, h, bars):
+                m.rate[:] = made.v
+                self._unturn(made, after.time, h, bars)
                 return
         raise ParameterError(
             f"the step to t = {after.time:g} ends with other rates than generalized-alpha gives "
-            "them (directors of rods that turn far, a short step after long ones, what an event "
-            "or a monitor has changed): there are no gradients of that",
+            "them (what an event or a monitor has changed): there are no gradients of that",
             asked="gradient",
             given=after.time,
         )
+
+    def _alike(self, made: Motion, now: Motion, tolerance: float) -> bool:
+        """Tell whether two motions have the same rates and accelerations (collective)."""
+        return all(self._differ(made, now, which) <= tolerance for which in "vaA")
+
+    def _straight(self, made: Motion, now: Motion, h: float, bars: Motion) -> bool:
+        """Go back through `Spin`, where that has made a motion of another one (collective)."""
+        if self._integrator.spin is None:
+            return False
+        c = self._integrator.coefficients
+        bias, shift = c.bias * h * h, c.shift * h
+        found, solved = self._constraints.straightened(h, bias, shift, made.A)
+        if not self._alike(found, now, self.same):
+            return False
+        self._constraints.straighten(h, bias, shift, solved, bars)
+        return True
+
+    def _unturn(self, made: Motion, time: float, h: float, bars: Motion) -> None:
+        """Go back through `Directors` (collective)."""
+        directors = self._integrator.directors
+        assert directors is not None
+        own = unsettled(directors, made, bars)
+        self._constraints.add(time, h, {}, own)
+        bars += own
+
+    def _unsettle(self, start: Motion, now: Motion, h: float, after: State, bars: Motion) -> Array:
+        """Go back through consistent values at the end of a step, to what its equations left.
+
+        After a short step, and where loads jump at a stop. The system is at the end of the step
+        afterwards; returns derivatives by the accelerations at its beginning (collective).
+        """
+        m, made = self._motion, self._map(start, now.u, h)
+        usual, c = float(after.method["last_step"]), self._integrator.coefficients
+        share = c.shift * usual / h
+        change = np.where(self._second, share * (made.a - start.a), 0.0)
+        expected = np.where(m.second, m.acceleration + change, m.rate)
+        known = self._differ(Motion(now.u, now.v, now.a, expected), now, "A") <= self.same
+        by_change = share * np.where(self._second, bars.A, 0.0)
+        step = usual or self._request.step
+        found = self._project_again(made, now, step) if known else None
+        if found is None:
+            raise ParameterError(
+                f"at t = {after.time:g} the motion was changed, by an event or a monitor: there "
+                "are no gradients of that",
+                asked="gradient",
+                given=after.time,
+            )
+        self._jump(after, step)
+        self._through_start(step, made.v, bars)
+        bars.a, bars.A = by_change.copy(), np.zeros_like(by_change)
+        self._go_to(after)
+        m.rate[:], m.acceleration[:] = made.v, made.a
+        self._find_multipliers()
+        return -by_change
+
+    def _project_again(self, made: Motion, now: Motion, step: float) -> Array | None:
+        """Return rates taken to the constraints, where these are those of `now` (collective)."""
+        m, kinematics = self._motion, self._accelerations.kinematics
+        kinematics.window = step
+        rate = np.where(self._free, made.v, m.rate)
+        if kinematics.any:
+            drift = kinematics.along(m.state, rate, speed=1.0)
+            x = self._constraints.solve(np.where(m.algebraic, -drift, 0.0))
+            rate = rate + np.where(m.second, x, 0.0)
+        rate = np.where(m.first, m.rate, rate)
+        made = Motion(now.u, rate, now.a, now.A)
+        return rate if self._differ(made, now, "v") <= self.same else None
+
+    def _jump(self, after: State, step: float) -> None:
+        """Let loads be those right after a state, if they made accelerations (collective)."""
+        if self._imbalance() > self.same:
+            self._show(shortly_after(after.time, step), step)
+            self._system.time = after.time
+
+    def _find_multipliers(self) -> None:
+        """Let multipliers be those of the present rates and accelerations (collective)."""
+        m, constrained = self._motion, self._accelerations.kinematics.any
+        if not constrained:
+            return
+        free = m.algebraic & self._free
+        m.state[free] = 0.0
+        f = np.zeros_like(m.state)
+        m.residual(f)
+        found = self._constraints.solve(np.where(m.second, -f, 0.0))
+        m.state[free] = found[free]
+        if self._imbalance() > self.same:
+            raise ParameterError(
+                f"the step to t = {self._system.time:g} is not one of generalized-alpha: there are "
+                "no gradients of that",
+                asked="gradient",
+                given=self._system.time,
+            )
 
     def _through_step(self, h: float, after: State, bars: Motion, seeds: dict[int, Array]) -> None:
         """Turn derivatives by the end of the equations of a step into those by its start.
@@ -429,40 +541,49 @@ class Backward:
     # ---- the start ------------------------------------------------------------------------------
     def _start(self, bars: Motion, seeds: dict[int, Array]) -> None:
         """Turn derivatives by the start into those by the state and rates given (collective)."""
-        m, constraints, step = self._motion, self._constraints, self._request.step
+        state, step = self._states[0], self._request.step
+        self._jump(state, step)
+        given = self._system.numbering.local(self._given)
+        self._through_start(step, given, bars)
+        if seeds:
+            first = [
+                rows[self._system.forms[k].owned.astype(bool)].ravel() for k, rows in seeds.items()
+            ]
+            self._constraints.add(state.time, step, {}, None, first)
+
+    def _through_start(self, step: float, given: Array, bars: Motion) -> None:
+        """Turn derivatives by consistent values into those by the state and rates given.
+
+        The system has the consistent values, and the loads that they belong to (collective).
+        """
+        m, constraints = self._motion, self._constraints
         self._accelerations.kinematics.window = step
         self._accelerations.forget()
+        if (size := self._imbalance()) > self.same:
+            raise ParameterError(
+                f"accelerations at t = {self._system.time:g} are not those of the forces there "
+                "(moments on sections of rods without inertia): there are no gradients of that",
+                asked="gradient",
+                given=size,
+            )
         bars.v += np.where(self._first, bars.A, 0.0)
         by = np.where(self._second, bars.a + bars.A, 0.0)
         by += np.where(m.algebraic & self._free, bars.u, 0.0)
         y = constraints.solve(-by)
         lag = np.where(self._second, y, np.where(self._first, -bars.v, 0.0))
-        time = self._states[0].time
-        self._require_balance()
         forces, by_rate = self._pull(lag, {})
         bars.v = np.where(self._first, 0.0, bars.v)
         bars.u = np.where(m.algebraic, 0.0, bars.u)
         constraints.begin(step, bars, (forces, np.where(m.first, 0.0, by_rate)), y)
-        given = np.where(self._free, self._system.numbering.local(self._given), m.rate)
-        constraints.project(step, given, bars)
-        if seeds:
-            first = [
-                rows[self._system.forms[k].owned.astype(bool)].ravel() for k, rows in seeds.items()
-            ]
-            constraints.add(time, step, {}, None, first)
+        constraints.project(step, np.where(self._free, given, m.rate), bars)
+        bars.a, bars.A = np.zeros_like(bars.a), np.zeros_like(bars.A)
 
-    def _require_balance(self) -> None:
-        """Require that accelerations at the start are those of the forces there (collective)."""
+    def _imbalance(self) -> float:
+        """Return how far the equations of motion are from equilibrium, relative (collective)."""
         m = self._motion
         f = np.zeros_like(m.state)
         m.residual(f)
         chosen = self._second & self._owned
         size = np.square(f - m.inertia)[chosen].sum() + np.square(m.inertia)[chosen].sum()
         rest, total = self._system.sum(np.array([np.square(f[chosen]).sum(), size]))
-        if rest > self.same**2 * total:
-            raise ParameterError(
-                "accelerations at the start are not those of the forces there (a load that jumps, "
-                "moments on sections of rods without inertia): there are no gradients of that",
-                asked="gradient",
-                given=math.sqrt(rest / total),
-            )
+        return math.sqrt(rest / total) if total else 0.0
