@@ -587,8 +587,8 @@ class Assembler:
         """Return derivatives of s = v . residual(x) + seeds . update(x) (collective).
 
         By all parameters, by what laws remember, and by the coordinates: (tangent^T v), exact
-        also where tangents leave something out. Kernels are compiled with the mode ``pull`` when
-        this happens first.
+        also where tangents leave something out; rates follow as `follow` says. Kernels are compiled
+        with the mode ``pull`` when this happens first.
 
         Parameters
         ----------

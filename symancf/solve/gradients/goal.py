@@ -39,11 +39,13 @@ class GoalSlopes:
     coordinates : by the coordinates at held forces of supports: local vector in which each rank
         has its share, of ghosts, too.
     forces : by the residual at fixed coordinates, complete on each rank.
+    rates : by the rates of coordinates, as `coordinates`.
     """
 
     value: float
     coordinates: Array
     forces: Array
+    rates: Array
 
 
 class Goal(OneProcess, Displayable):
@@ -172,36 +174,27 @@ class Goal(OneProcess, Displayable):
 
     # ---- on the way of a solution ---------------------------------------------------------------
     def at(self, time: float) -> Goal:
-        """Return the goal that is the value of this one at a time, linear between two steps.
-
-        The gradient asks for the states of all steps, ``solve(..., trace=trace)``; see `Trace`.
-
-        Raises
-        ------
-        ParameterError : no finite time; the goal is one at a time, or an integral, already.
-        """
-        at = number("Goal.at", "time", time, "be a finite time")
-        return self._on_the_way("at", InstantPart(self, at))
+        """Return the goal at a time where a step ends, see ``stops=``; it asks for a `Trace`."""
+        what = f"goal {self.name!r}"
+        time = number(what, "at", time, "be a finite time")
+        return self._timed(InstantPart(self._of_instants("at"), time))
 
     def integral(self) -> Goal:
-        r"""Return the goal :math:`\int J\,dt` over all steps, by the rule of trapezoids; see `at`.
+        """Return the integral over time, by the trapezoidal rule on the steps of a `Trace`."""
+        return self._timed(IntegralPart(self._of_instants("integral")))
 
-        Raises
-        ------
-        ParameterError : the goal is one at a time, or an integral, already.
-        """
-        return self._on_the_way("integral", IntegralPart(self))
-
-    def _on_the_way(self, what: str, part: TimedPart) -> Goal:
+    def _of_instants(self, asked: str) -> Goal:
+        """Return itself, where it is one of a state."""
         if self.timed:
             raise ParameterError(
-                f"goal {self.name!r}: .{what} of a value at a time, or of an integral",
-                asked=what,
+                f"goal {self.name!r}: .{asked}() of a goal that has a time or an integral already: "
+                "take these of its parts",
+                asked=asked,
                 given=self.name,
             )
-        return self._of(part)
+        return self
 
-    def _of(self, part: GoalPart) -> Goal:
+    def _timed(self, part: GoalPart) -> Goal:
         made: Goal = object.__new__(Goal)
         made.name = self.name
         made._take([part], sp.Symbol("g0"))
@@ -214,33 +207,48 @@ class Goal(OneProcess, Displayable):
 
     @property
     def timed(self) -> bool:
-        """Whether it has values at other times than that of the last state."""
+        """Whether it asks for another time than the end."""
         return any(isinstance(part, TimedPart) for part in self._parts)
 
-    def weighted(self, times: Array) -> list[tuple[Array, Goal]]:
-        """Return goals g of one state, and weights (n,) of their values at the states of a trace.
+    @property
+    def rates(self) -> bool:
+        """Whether it asks for velocities."""
+        return any(part.rates for part in self._parts)
 
-        This one is `outer` of the sums of weights times values.
+    @property
+    def parametric(self) -> bool:
+        """Whether parameters occur in it beside the state."""
+        return any(part.parametric for part in self._parts)
+
+    def instants(self, times: Array) -> list[list[tuple[int, float, Goal]]]:
+        """Return of each part which goals at which of some times make it, with their weights.
 
         Raises
         ------
-        ParameterError : a time is none of the trace.
+        ParameterError : no step ends at a time that is asked for.
         """
-        last = np.zeros(len(times))
-        last[-1] = 1.0
         return [
-            (p.weights(times), p.goal) if isinstance(p, TimedPart) else (last, self._of(p))
-            for p in self._parts
+            part.instants(times)
+            if isinstance(part, TimedPart)
+            else [(len(times) - 1, 1.0, self._timed(part))]
+            for part in self._parts
         ]
 
-    def outer(self, values: Sequence[float]) -> tuple[float, list[float]]:
-        """Return the goal and its derivatives by the sums of `weighted`."""
-        value, *slopes = self._combined(values)
-        return value, slopes
+    def combined(self, values: Sequence[float]) -> list[float]:
+        """Return the goal, and its derivatives by its parts, where these have some values."""
+        return self._combined(values)
 
     # ---- values ---------------------------------------------------------------------------------
     def value(self, system: System) -> float:
-        """Return its present value, on every rank (collective)."""
+        """Return its present value, on every rank (collective).
+
+        Raises
+        ------
+        ParameterError : it is a goal at a time, or an integral, which a `Trace` has.
+        """
+        for part in self._parts:
+            if isinstance(part, TimedPart):
+                part.refuse()
         return self.at_state(discrete_system("Goal.value", system))
 
     def at_state(self, system: DiscreteSystem) -> float:
@@ -251,20 +259,23 @@ class Goal(OneProcess, Displayable):
         """Return what of its parts changes with parameters alone (collective)."""
         return np.array([part.value(system) if part.parametric else 0.0 for part in self._parts])
 
+    def by_parts(self, system: DiscreteSystem) -> Array:
+        """Return its derivatives by its parts at the present state (collective)."""
+        return np.array(self._combined([part.value(system) for part in self._parts])[1:])
+
     def explicit(self, system: DiscreteSystem, rates: Array) -> float:
         """Return its derivative where its parts change at `rates` (collective)."""
-        values = [part.value(system) for part in self._parts]
-        return float(np.dot(self._combined(values)[1:], rates))
+        return float(np.dot(self.by_parts(system), rates))
 
     def slopes(self, system: DiscreteSystem) -> GoalSlopes:
         """Return value and derivatives at the present state (collective)."""
         found = [part.slopes(system) for part in self._parts]
-        value, *weights = self._combined([value for value, _, _ in found])
-        coordinates, forces = np.zeros_like(system.state), np.zeros_like(system.state)
-        for weight, (_, by_coordinates, by_forces) in zip(weights, found, strict=True):
-            coordinates += weight * by_coordinates
-            forces += weight * by_forces
-        return GoalSlopes(value, coordinates, forces)
+        value, *weights = self._combined([value for value, *_ in found])
+        totals = [np.zeros_like(system.state) for _ in range(3)]
+        for weight, (_, *slopes) in zip(weights, found, strict=True):
+            for total, slope in zip(totals, slopes, strict=True):
+                total += weight * slope
+        return GoalSlopes(value, *totals)
 
     def curvature(self, system: DiscreteSystem, coordinates: Array, forces: Array) -> GoalSlopes:
         """Return the rates of `slopes` along rates of coordinates and residual (collective).
@@ -273,15 +284,17 @@ class Goal(OneProcess, Displayable):
         arms of moments that move, is left out, as by the method of Gauss and Newton.
         """
         found = [part.slopes(system) for part in self._parts]
-        values = [value for value, _, _ in found]
+        values = [value for value, *_ in found]
         own = slice(0, system.numbering.start[system.numbering.owned_vertices])
-        shares = [x @ coordinates + f[own] @ forces[own] for _, x, f in found]
+        shares = [x @ coordinates + f[own] @ forces[own] for _, x, f, _ in found]
         moved = np.asarray(system.sum(np.array(shares)))
         weights = self._combined(values)[1:]
         n = len(found)
         second = np.array(self._second(*values), dtype=float).reshape(n, n) @ moved
-        total = GoalSlopes(0.0, np.zeros_like(coordinates), np.zeros_like(coordinates))
-        for part, weight, rate, (_, x, f) in zip(self._parts, weights, second, found, strict=True):
+        total = GoalSlopes(0.0, *(np.zeros_like(coordinates) for _ in range(3)))
+        for part, weight, rate, (_, x, f, _) in zip(
+            self._parts, weights, second, found, strict=True
+        ):
             by_x, by_f = part.curvature(system, coordinates, forces)
             total.coordinates[:] += rate * x + weight * by_x
             total.forces[:] += rate * f + weight * by_f

@@ -30,7 +30,12 @@ class Gradient(Mapping[Any, Any]):
     Attributes
     ----------
     value : of the goal.
+    displacement, rate : of motions, derivatives by the displacements and rates with which they
+        begin: (owned,) as `State` has them; rates are those before constraints have changed them.
     """
+
+    displacement: Array | None = None
+    rate: Array | None = None
 
     def __init__(self, value: float, pairs: Sequence[tuple[Variable, float | Array]]) -> None:
         self.value = value
@@ -101,17 +106,24 @@ def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]
     return list(parameters)
 
 
-def require_goal(goal: Any) -> Goal:
-    """Return a goal that the user gave.
+def require_goal(goal: Any, *, moves: bool = False) -> Goal:
+    """Return a goal that the user gave; `moves`: of a motion.
 
     Raises
     ------
-    ParameterError : it is none.
+    ParameterError : it is none, or asks for velocities that an equilibrium does not have.
     """
     if not isinstance(goal, Goal):
         raise ParameterError(
             f"{label(goal)} is no goal: give sa.Goal(lambda u_a: -u_a[2], place)",
             asked="goal",
             given=label(goal),
+        )
+    if goal.rates and not moves:
+        raise ParameterError(
+            f"goal {goal.name!r} asks for velocities, and an equilibrium has none: give it to a "
+            "DynamicProblem",
+            asked="goal",
+            given=goal.name,
         )
     return goal

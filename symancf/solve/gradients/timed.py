@@ -9,56 +9,37 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ...errors import ParameterError
-from .parts import GoalPart
+from .parts import Found, GoalPart
 
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
-    from .parts import Found
+
+SAME_TIME = 1e-9  # of the time between steps
 
 
 class TimedPart(GoalPart):
-    """The values of a goal at the states of a trace, summed with weights.
+    """A number that follows from the states of a trace.
 
-    Attributes
+    Parameters
     ----------
-    goal : the `Goal` whose values these are.
+    goal : of one state.
     """
 
     def __init__(self, goal: Any) -> None:
-        self.goal, self.place = goal, "a trace"
-        self.what = f"goal {goal.name!r}"
-
-    @abstractmethod
-    def weights(self, times: Array) -> Array:
-        """Return the weights of the states, whose times grow.
-
-        Raises
-        ------
-        ParameterError : the times do not suit.
-        """
-
-    def _refuse(self) -> NoReturn:
-        raise ParameterError(
-            f"{self.what} has values at other times than the present one: its value is that of "
-            "problem.gradient(goal, parameters) after solve(..., trace=sa.Trace())",
-            asked="goal",
-            given=self.goal.name,
-        )
-
-    def value(self, system: DiscreteSystem) -> float:
-        """Refuse: there is one state alone."""
-        self._refuse()
-
-    def slopes(self, system: DiscreteSystem) -> Found:
-        """Refuse: there is one state alone."""
-        self._refuse()
+        self.goal = goal
+        self.what, self.place = f"goal {goal.name!r}", "a trace"
+        self.parametric, self.rates = goal.parametric, goal.rates
 
     def curvature(
         self, system: DiscreteSystem, coordinates: Array, forces: Array
     ) -> tuple[Array, Array]:
-        """Refuse: there is one state alone."""
-        self._refuse()
+        """Refuse: a state has none."""
+        self.refuse()
+
+    @abstractmethod
+    def instants(self, times: Array) -> list[tuple[int, float, Any]]:
+        """Return which of the times at the ends of steps count, with their weights."""
 
     def _require_growing(self, times: Array) -> None:
         if np.any(np.diff(times) <= 0.0):
@@ -69,41 +50,54 @@ class TimedPart(GoalPart):
                 given=times,
             )
 
+    def refuse(self) -> NoReturn:
+        """Refuse the value at one state."""
+        raise ParameterError(
+            f"{self.what}: .at(...) and .integral() are those of all steps: "
+            "solve(..., trace=sa.Trace()), then gradient(goal, parameters).value; of one state "
+            "give the goal itself",
+            asked="goal",
+            given=self.what,
+        )
+
+    def value(self, system: DiscreteSystem) -> float:
+        """Refuse: a state has none."""
+        self.refuse()
+
+    def slopes(self, system: DiscreteSystem) -> Found:
+        """Refuse: a state has none."""
+        self.refuse()
+
 
 class InstantPart(TimedPart):
-    """The value at a time, linear between two steps."""
+    """A goal at a time, where a step ends."""
 
     def __init__(self, goal: Any, time: float) -> None:
         super().__init__(goal)
-        self.time = time
+        self._time = time
 
-    def weights(self, times: Array) -> Array:
-        """Return the weights of the states next to the time."""
+    def instants(self, times: Array) -> list[tuple[int, float, Any]]:
+        """Return the step that ends there."""
         self._require_growing(times)
-        near = 1e-9 * (times[-1] - times[0])
-        if not times[0] - near <= self.time <= times[-1] + near:
+        k = int(np.argmin(np.abs(times - self._time)))
+        step = float(np.diff(times).min(initial=np.inf))
+        if abs(times[k] - self._time) > SAME_TIME * min(step, abs(self._time) or step):
             raise ParameterError(
-                f"{self.what}: .at({self.time:g}) is none of the times of the trace, from "
-                f"{times[0]:g} to {times[-1]:g}",
+                f"{self.what}.at({self._time:g}): no step ends there; the nearest one ends at "
+                f"{times[k]:g}: give solve(stops=[{self._time:g}])",
                 asked="at",
-                given=self.time,
-                possible=(float(times[0]), float(times[-1])),
+                given=self._time,
+                possible=(float(times[k]),),
             )
-        weights: Array = np.zeros(len(times))
-        k = int(np.clip(np.searchsorted(times, self.time - near), 1, len(times) - 1))
-        part = float(np.clip((self.time - times[k - 1]) / (times[k] - times[k - 1]), 0.0, 1.0))
-        weights[k - 1], weights[k] = 1.0 - part, part
-        return weights
+        return [(k, 1.0, self.goal)]
 
 
 class IntegralPart(TimedPart):
-    """The integral over time by the rule of trapezoids."""
+    """The integral of a goal over all steps, by the trapezoidal rule."""
 
-    def weights(self, times: Array) -> Array:
-        """Return the weights of trapezoids."""
+    def instants(self, times: Array) -> list[tuple[int, float, Any]]:
+        """Return all steps."""
         self._require_growing(times)
-        weights: Array = np.zeros(len(times))
-        lengths = np.diff(times)
-        weights[:-1] += lengths / 2.0
-        weights[1:] += lengths / 2.0
-        return weights
+        half = 0.5 * np.diff(times)
+        weights = np.append(half, 0.0) + np.append(0.0, half)
+        return [(k, float(weight), self.goal) for k, weight in enumerate(weights)]

@@ -129,6 +129,10 @@ class Trace(Displayable, OwnAttributes):
     def __len__(self) -> int:
         return len(self._states)
 
+    def __iter__(self) -> Iterator[State]:
+        """Return the states one after the other."""
+        return (self[k] for k in range(len(self)))
+
     def __getitem__(self, number: int) -> State:
         """Return a state by its number, 0 is where the solution began."""
         found = self._states[number]

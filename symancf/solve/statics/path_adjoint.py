@@ -68,14 +68,14 @@ class PathAdjoint:
             self.solver.linear.forget()
 
     def _gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
-        weighted = goal.weighted(self.trace.times)
-        value, outer = goal.outer(self._values(weighted))
+        instants = goal.instants(self.trace.times)
+        value, *outer = goal.combined(self._values(instants))
         totals: list[float | Array] = [0.0] * len(variables)
         changes = [False] * len(variables)
         remembered: list[Array] | None = None
         for n in reversed(range(len(self.trace))):
-            pairs = zip(outer, weighted, strict=True)
-            goals = [(a * w[n], g) for a, (w, g) in pairs if a * w[n] != 0.0]
+            pairs = zip(outer, instants, strict=True)
+            goals = [(a * w, g) for a, part in pairs for k, w, g in part if k == n and a * w != 0.0]
             if not goals and remembered is None and n < len(self.trace) - 1:
                 continue
             starts = n == 0 and self.trace.origin == "start"
@@ -102,20 +102,19 @@ class PathAdjoint:
         return Gradient(value, list(zip(variables, totals, strict=True)))
 
     # ---- states ---------------------------------------------------------------------------------
-    def _values(self, weighted: Sequence[tuple[Array, Goal]]) -> list[float]:
-        """Return the sums of weights times goals."""
-        values = [0.0] * len(weighted)
-        for n in range(len(self.trace)):
-            goals = [(k, w[n], g) for k, (w, g) in enumerate(weighted) if w[n] != 0.0]
-            if goals:
-                self._take(n)
-            for k, weight, goal in goals:
-                values[k] += weight * goal.at_state(self.system)
+    def _values(self, instants: Sequence[Sequence[tuple[int, float, Goal]]]) -> list[float]:
+        """Return the sums of weights times goals, of each part."""
+        values = [0.0] * len(instants)
+        for n in sorted({n for part in instants for n, *_ in part}):
+            self._take(n)
+            for k, part in enumerate(instants):
+                for at, weight, goal in part:
+                    values[k] += weight * goal.at_state(self.system) if at == n else 0.0
         return values
 
     def _slopes(self, goals: Sequence[tuple[float, Goal]]) -> GoalSlopes:
         """Return the derivatives of a sum of factors times goals at the present state."""
-        total = GoalSlopes(0.0, np.zeros_like(self.system.state), np.zeros_like(self.system.state))
+        total = GoalSlopes(0.0, *(np.zeros_like(self.system.state) for _ in range(3)))
         for factor, goal in goals:
             own = goal.slopes(self.system)
             total.coordinates[:] += factor * own.coordinates

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class Transposed:
     r"""Solves K x = b and :math:`K^T x = b` with the tangent K of an equilibrium.
 
-    FGMRES with products by the kernels, which for the transpose are exact also where tangents
-    leave something out. What precedes it is the solver of Newton's method where K is symmetric;
-    factors L U of K of its own where K is not, and that is a direct one; and its preconditioner of
-    K else, as it is.
+    FGMRES with products by the kernels, which for the transpose are exact also where tangents leave
+    something out. What precedes it is the solver of Newton's method where K is symmetric; factors
+    L U of K of its own where K is not, and that is a direct one; and its preconditioner of K else,
+    as it is.
 
     Parameters
     ----------
