@@ -37,6 +37,8 @@ TERMS = {
     "plasticity": "guide/energies",
     "Mullins effect": "guide/energies",
     "adjoint": "guide/gradients",
+    "trace": "guide/gradients",
+    "load history": "guide/gradients",
     "sensitivity": "guide/gradients",
     "damping": "guide/motions",
     "Rayleigh damping": "guide/motions",

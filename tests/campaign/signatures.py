@@ -1124,6 +1124,14 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "Goal.value": (sa.Goal(lambda u_a: u_a[0], x1).value, {"system": system}, None),
+        "Series": (sa.Series, {"times": [0.0, 1.0], "values": [0.0, 2.0], "order": "linear"}, None),
+        "Series.values": (
+            lambda values: setattr(sa.Series([0.0, 1.0], [0.0, 2.0]), "values", values),
+            {"values": [3.0, 4.0]},
+            None,
+        ),
+        "Trace": (sa.Trace, {"memory": "1 GB", "folder": None}, None),
+        "Goal.at": (sa.Goal(lambda u_a: u_a[0], x1).at, {"time": 0.5}, None),
         "check_gradient": (_remainders, {"size": 0.02, "seed": 0}, None),
         "Field.values": (
             lambda values: setattr(sa.Field([1.0, 2.0]), "values", values),

@@ -128,6 +128,14 @@ def test_states_go_to_files_and_come_back_with_the_same_bits() -> None:
     assert again.value == found.value
 
 
+def test_remainders_of_a_path_are_of_second_order() -> None:
+    path = viscous()
+    path.solve()
+    check = sa.check_gradient(path.problem, path.goal, path.variables)
+    assert check.orders == pytest.approx([2.0] * 3, abs=0.05)
+    assert path.problem.value(path.goal) == path.problem.gradient(path.goal, path.variables).value
+
+
 def cable() -> tuple[sa.StaticProblem, sa.Goal, sa.Parameter, sa.Series]:
     EI, drive = sa.Parameter("EI", 1.0), sa.Series([0.0, 1.0, 2.0], [0.0, 2.0, 1.0])
     mesh = sa.Mesh.box((1.0,), (2,))

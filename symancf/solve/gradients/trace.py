@@ -91,6 +91,13 @@ class Trace(Displayable, OwnAttributes):
         self.origin: Literal["start", "solution", ""] = ""
         self.why = ""
 
+    def empty(self) -> Trace:
+        """Return a trace of the same memory and folder, without states."""
+        made: Trace = object.__new__(Trace)
+        made._limit, made._folder = self._limit, self._folder
+        made.clear()
+        return made
+
     def _headline(self) -> str:
         """Return how long it is."""
         return f"Trace of {len(self)} states"

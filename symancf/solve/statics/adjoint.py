@@ -360,6 +360,8 @@ class Adjoint:
 
 def _split(values: Array, goals: Sequence[tuple[float, Goal]]) -> list[Array]:
     """Return the values of the parts of each goal."""
+    if not goals:
+        return []
     return np.split(values, np.cumsum([goal.count for _, goal in goals])[:-1])
 
 

@@ -67,6 +67,14 @@ class PathAdjoint:
             self._go(present)
             self.solver.linear.forget()
 
+    def value(self, goal: Goal) -> float:
+        """Return a goal of the path, at the state in which the system is afterwards."""
+        present = self.system.snapshot()
+        try:
+            return goal.combined(self._values(goal.instants(self.trace.times)))[0]
+        finally:
+            self._go(present)
+
     def _gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
         instants = goal.instants(self.trace.times)
         value, *outer = goal.combined(self._values(instants))

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from ...output.restart import Restart, Saved
     from ...runtime.petsc import PETSc
     from ...system import System
-    from ...values.parameter import Field, Parameter
+    from ...values.parameter import Parameter
     from ..cost import Cost
     from ..gradients.goal import Goal
-    from ..gradients.gradient import Gradient
+    from ..gradients.gradient import Gradient, Variable
     from .adjoint import Adjoint
     from .convergence import Convergence
     from .hessian import GaussNewton
@@ -72,6 +72,7 @@ class StaticProblem(OneProcess, Displayable):
     Attributes
     ----------
     snes, J, F, x : petsc4py objects of the free unknowns; the first use makes them (collective).
+    trace : of the last call of `solve`, None if it had none.
     convergence : `Convergence`, the test that ends Newton's method.
     history : `History` of all solves so far.
 
@@ -121,7 +122,7 @@ class StaticProblem(OneProcess, Displayable):
         self._first: State | None = None
         self._solution: tuple[Array, ...] | None = None
         self._solved = False  # since it began, or began anew
-        self._trace: Trace | None = None
+        self.trace: Trace | None = None
 
     def _headline(self) -> str:
         """Return the system and how far it is."""
@@ -212,7 +213,7 @@ class StaticProblem(OneProcess, Displayable):
             if comm.allreduce(solved, op=MPI.LAND):
                 trace.origin = "solution"
             trace.append(present)
-        self._trace = trace
+        self.trace = trace
 
     def _reads_options(self) -> bool:
         """Tell whether PETSc may read options in the next `solve`; not where C iterates again."""
@@ -329,7 +330,7 @@ class StaticProblem(OneProcess, Displayable):
         rests, interruption = restarts or nullcontext(), self.solver.interruption
         self._options.late = restarts is not None or self._reads_options()
         with rests, interruption, self._options, self.solver.progress, STAGES["statics"]:
-            self._trace, starts = None, trace is not None and self._starts()
+            self.trace, starts = None, trace is not None and self._starts()
             solved = trace is not None and self._is_present()
             self._begin()
             if trace is not None:
@@ -426,7 +427,7 @@ class StaticProblem(OneProcess, Displayable):
             if path is None or path.parameter is not parameter:
                 path = self._continuation = Continuation(self.solver, parameter)
             try:
-                self._trace, self._solved = None, True
+                self.trace, self._solved = None, True
                 path.follow(to, step, steps, until, direction, largest, smallest)
                 self._solution = self._fingerprint()
             except ConvergenceError as error:
@@ -437,27 +438,30 @@ class StaticProblem(OneProcess, Displayable):
 
     # ---- derivatives ----------------------------------------------------------------------------
     @warns_once
-    def gradient(self, goal: Goal, parameters: Sequence[Parameter | Field]) -> Gradient:
+    def gradient(self, goal: Goal, parameters: Sequence[Variable]) -> Gradient:
         r"""Return dJ/dp of a goal at the last equilibrium, by all parameters (collective).
 
         The adjoint way: one linear system with the transposed tangent, whatever the number of
-        parameters; see `Adjoint`. Derivatives are exact at the state that `solve` has left, whose
-        residual is what they lack.
+        parameters; see `Adjoint`. With a `Trace` back over its steps, see `PathAdjoint`, one system
+        for each, where laws remember or the goal asks for other times. Derivatives are exact at the
+        states that `solve` has left, whose residuals are what they lack.
 
         Parameters
         ----------
         goal : J.
-        parameters : each `Parameter`, and each `Field` of values, that anything depends on; a
-            parameter within functions of time, too.
+        parameters : each `Parameter`, each `Field` of values and each `Series` that anything
+            depends on; those within functions of time, too.
 
         Returns
         -------
-        A mapping with ``value`` of the goal: ``g[p]`` is a number, of a `Field` an array (cells,).
+        A mapping with ``value`` of the goal: ``g[p]`` is a number, of a `Field` an array (cells,),
+        of a `Series` one of its values (n,).
 
         Raises
         ------
         ParameterError : nothing depends on one; the state or a parameter is another one than after
-            the last solution; laws remember (plasticity, friction); the tangent is singular.
+            the last solution, or on the way; laws remember (plasticity, friction), or the goal asks
+            for other times, and there is no `Trace` from the start; the tangent is singular.
         CompileError : a law remembers functions of principal stretches.
 
         Examples
@@ -468,15 +472,28 @@ class StaticProblem(OneProcess, Displayable):
         from .path_adjoint import PathAdjoint
 
         found, variables = require_goal(goal), require_variables(self._system, parameters)
-        if self._trace is None:
+        if self.trace is None:
             return self._adjoint("gradient").gradient(found, variables)
         with self._differentiating("gradient"):
-            return PathAdjoint(self.solver, self._trace).gradient(found, variables)
+            return PathAdjoint(self.solver, self.trace).gradient(found, variables)
+
+    def value(self, goal: Goal) -> float:
+        """Return a goal of the last solution, also at a time or an integral, with its trace.
+
+        Raises
+        ------
+        ParameterError : it asks for other times, and there is no trace.
+        """
+        from ..gradients.gradient import require_goal
+        from .path_adjoint import PathAdjoint
+
+        goal = require_goal(goal)
+        if self.trace is None:
+            return goal.value(self.system)
+        return PathAdjoint(self.solver, self.trace).value(goal)
 
     @warns_once
-    def sensitivity(
-        self, parameters: Sequence[Parameter | Field], *, of: Sequence[Goal]
-    ) -> list[Gradient]:
+    def sensitivity(self, parameters: Sequence[Variable], *, of: Sequence[Goal]) -> list[Gradient]:
         """Return dJ/dp of several goals at the last equilibrium, in their order (collective).
 
         The direct way: one linear system for each parameter and each value of a field, whatever the
@@ -491,7 +508,7 @@ class StaticProblem(OneProcess, Displayable):
 
     @warns_once
     def hessian(
-        self, goal: Goal, parameters: Sequence[Parameter | Field], *, gauss_newton: bool
+        self, goal: Goal, parameters: Sequence[Variable], *, gauss_newton: bool
     ) -> GaussNewton:
         r"""Return products with the Hessian of a goal at the last equilibrium (collective).
 

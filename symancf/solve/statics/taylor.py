@@ -10,14 +10,14 @@ import numpy as np
 
 from ...output.tracking import parents_of
 from ...values import arguments
-from ...values.parameter import Field
+from ...values.parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...arrays import Array
-    from ...values.parameter import Parameter
     from ..gradients.goal import Goal
+    from ..gradients.gradient import Variable
     from .problem import StaticProblem
 
 
@@ -56,7 +56,7 @@ class GradientCheck:
 def check_gradient(
     problem: StaticProblem,
     goal: Goal,
-    parameters: Sequence[Parameter | Field],
+    parameters: Sequence[Variable],
     *,
     size: float = 0.02,
     seed: int = 0,
@@ -66,7 +66,8 @@ def check_gradient(
     The gradient is that of `StaticProblem.gradient`. Four solutions, at :math:`p + h d` with h
     halved from one to the next: the remainders
     :math:`|J(p + h d) - J(p) - h\, dJ/dp \cdot d|` fall as :math:`h^2`. Afterwards parameters and
-    the equilibrium are those of before.
+    the equilibrium are those of before. After a solution with a trace its steps are made anew from
+    the start, `StaticProblem.reset`.
 
     Parameters
     ----------
@@ -94,10 +95,11 @@ def check_gradient(
     >>> sa.check_gradient(problem, sa.Goal(lambda u_a: u_a[1], tip), [EI]).passed
     True
     """
-    system, _ = parents_of("check_gradient", problem.system)
+    parents_of("check_gradient", problem.system)
     size = arguments.positive("check_gradient", "size", size)
     random = np.random.default_rng(arguments.integer("check_gradient", "seed", seed, least=0))
     found = problem.gradient(goal, parameters)
+    solution = _Solution(problem, goal)
     before = [_value(p) for p in parameters]
     directions = [
         np.where(value == 0.0, 1.0, value) * random.uniform(-1.0, 1.0, np.shape(value))
@@ -110,25 +112,54 @@ def check_gradient(
     remainders = []
     try:
         for h in steps:
-            for p, value, d in zip(parameters, before, directions, strict=True):
-                _assign(p, value + h * d)
-            problem.solve(to=system.time)
-            remainders.append(abs(goal.value(system) - found.value - h * slope))
+            values = [value + h * d for value, d in zip(before, directions, strict=True)]
+            there = solution.value([*zip(parameters, values, strict=True)])
+            remainders.append(abs(there - found.value - h * slope))
     finally:
         for p, value in zip(parameters, before, strict=True):
             _assign(p, value)
-    problem.solve(to=system.time)
+    solution.value([*zip(parameters, before, strict=True)])
     tiny = np.maximum(remainders, np.finfo(float).tiny)
     orders = tuple(float(x) for x in np.log2(tiny[:-1] / tiny[1:]))
     return GradientCheck(steps, tuple(remainders), orders, slope)
 
 
-def _value(of: Parameter | Field) -> Array:
-    return of.values.copy() if isinstance(of, Field) else np.array(of.value)
+class _Solution:
+    """The last solution of a problem, made anew with other parameters."""
+
+    def __init__(self, problem: StaticProblem, goal: Goal) -> None:
+        self._problem, self._goal, self._system = problem, goal, problem.system
+        self._trace, self._time = problem.trace, self._system.time
+
+    def value(self, at: Sequence[tuple[Variable, Array]]) -> float:
+        """Return the goal of the solution with values of variables (collective)."""
+        problem, trace = self._problem, self._trace
+        if trace is None:
+            for variable, value in at:
+                _assign(variable, value)
+            problem.solve(to=self._time)
+            return self._goal.value(self._system)
+        known = [(p, p.value) for p in problem._system.parameters]
+        problem.reset()
+        for parameter, number in known:
+            parameter.value = number
+        for variable, value in at:
+            _assign(variable, value)
+        times = [float(t) for t in trace.times]
+        if trace.origin != "start":
+            problem.solve(to=times[0])
+        new = trace.empty()
+        for time in times[1:]:  # steps of the same lengths
+            problem.solve(to=time, smallest=1.0, trace=new)
+        return problem.value(self._goal)
 
 
-def _assign(to: Parameter | Field, value: Array) -> None:
-    if isinstance(to, Field):
-        to.values = value
-    else:
+def _value(of: Variable) -> Array:
+    return np.array(of.value) if isinstance(of, Parameter) else of.values.copy()
+
+
+def _assign(to: Variable, value: Array) -> None:
+    if isinstance(to, Parameter):
         to.value = float(value)
+    else:
+        to.values = value
