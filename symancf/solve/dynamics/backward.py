@@ -180,7 +180,7 @@ class Backward:
         self._constraints.others = self._initial()
         self._solver.stale = True
         bars = Motion.zeros(len(m.state))
-        seeds = {k: np.zeros((system.forms[k].size, n)) for k, n in self._remembers.items()}
+        seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
         self._go_to(self._states[-1])
         here = self._present()
         for n in range(len(self._states) - 1, 0, -1):
@@ -192,6 +192,11 @@ class Backward:
         found = Gradient(value, chain.finish())
         found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
         return found
+
+    def value(self, goal: Goal) -> float:
+        """Return the value of a goal (collective)."""
+        self._motion.lead()
+        return self._weights(goal)[0]
 
     def _weights(self, goal: Goal) -> tuple[float, Weights]:
         """Return the value of a goal, and by steps the goals that it is made of (collective)."""
@@ -493,7 +498,8 @@ class Backward:
             by_rate = (forces.coordinates - held.coordinates) / factor
             by_rate[m.rate_factor == 0.0] = 0.0
         for number, rows in self._remembers.items():
-            seeds[number] = forces.rows[number][:, -rows:].copy()
+            seeds[number] = forces.rows[number].copy()
+            seeds[number][:, :-rows] = 0.0
         mass = np.where(m.second, inertia.coordinates, 0.0)
         ended = Motion(
             bars.u + held.coordinates,
@@ -554,7 +560,8 @@ class Backward:
         self._through_start(step, given, bars)
         if seeds:
             first = [
-                rows[self._system.forms[k].owned.astype(bool)].ravel() for k, rows in seeds.items()
+                seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()
+                for k, rows in self._remembers.items()
             ]
             self._constraints.add(state.time, step, {}, None, first)
 

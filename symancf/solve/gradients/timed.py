@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import numpy as np
 
@@ -14,9 +14,20 @@ from .parts import Found, GoalPart
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
-    from .goal import Goal
 
-SAME_TIME = 1e-9  # of the time between steps
+
+class OfState(Protocol):
+    """A goal of one state."""
+
+    name: str
+
+    @property
+    def parametric(self) -> bool:
+        """Whether parameters occur in it beside the state."""
+
+    @property
+    def rates(self) -> bool:
+        """Whether it asks for velocities."""
 
 
 class TimedPart(GoalPart):
@@ -27,13 +38,13 @@ class TimedPart(GoalPart):
     goal : of one state.
     """
 
-    def __init__(self, goal: Goal) -> None:
+    def __init__(self, goal: OfState) -> None:
         self.goal = goal
         self.what, self.place = f"goal {goal.name!r}", "a motion"
         self.parametric, self.rates = goal.parametric, goal.rates
 
     @abstractmethod
-    def instants(self, times: Array) -> list[tuple[int, float, Goal]]:
+    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return which of the times at the ends of steps count, with their weights."""
 
     def refuse(self) -> NoReturn:
@@ -58,15 +69,18 @@ class TimedPart(GoalPart):
 class InstantPart(TimedPart):
     """A goal at a time, where a step ends."""
 
-    def __init__(self, goal: Goal, time: float) -> None:
+    #: of the time between steps: by which times that are the same may differ
+    same = 1e-9
+
+    def __init__(self, goal: OfState, time: float) -> None:
         super().__init__(goal)
         self._time = time
 
-    def instants(self, times: Array) -> list[tuple[int, float, Goal]]:
+    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return the step that ends there."""
         k = int(np.argmin(np.abs(times - self._time)))
         step = float(np.diff(times).min(initial=np.inf))
-        if abs(times[k] - self._time) > SAME_TIME * min(step, abs(self._time) or step):
+        if abs(times[k] - self._time) > self.same * min(step, abs(self._time) or step):
             raise ParameterError(
                 f"{self.what}.at({self._time:g}): no step ends there; the nearest one ends at "
                 f"{times[k]:g}: give solve(stops=[{self._time:g}])",
@@ -80,7 +94,7 @@ class InstantPart(TimedPart):
 class IntegralPart(TimedPart):
     """The integral of a goal over the motion, by the trapezoidal rule."""
 
-    def instants(self, times: Array) -> list[tuple[int, float, Goal]]:
+    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return all steps."""
         half = 0.5 * np.diff(times)
         weights = np.append(half, 0.0) + np.append(0.0, half)

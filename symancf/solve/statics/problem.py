@@ -435,6 +435,12 @@ class StaticProblem(OneProcess, Displayable):
         variables = require_variables(self._system, parameters)
         return self._adjoint("sensitivity").sensitivity(variables, goals)
 
+    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
+        """Return a goal of a solution anew; parameters are assigned before (collective)."""
+        assign()
+        self.solve(to=self._system.time)
+        return goal.value(self.system)
+
     def _adjoint(self, what: str) -> Adjoint:
         """Return what differentiates at the last equilibrium (collective)."""
         from .adjoint import Adjoint
