@@ -180,7 +180,7 @@ class Backward:
         self._constraints.others = self._initial()
         self._solver.stale = True
         bars = Motion.zeros(len(m.state))
-        seeds = {k: np.zeros((system.forms[k].size, n)) for k, n in self._remembers.items()}
+        seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
         self._go_to(self._states[-1])
         here = self._present()
         for n in range(len(self._states) - 1, 0, -1):
@@ -192,6 +192,11 @@ class Backward:
         found = Gradient(value, chain.finish())
         found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
         return found
+
+    def value(self, goal: Goal) -> float:
+        """Return the value of a goal (collective)."""
+        self._motion.lead()
+        return self._weights(goal)[0]
 
     def _weights(self, goal: Goal) -> tuple[float, Weights]:
         """Return the value of a goal, and by steps the goals that it is made of (collective)."""
@@ -358,22 +363,18 @@ class Backward:
         (collective).
         """
         m, made = self._motion, self._map(start, now.u, h)
-        if self._alike(made, now, self.same**1.5):
-            return
-        m.rate[:], m.acceleration[:] = made.v, made.a
-        if self._straight(made, now, h, bars):
-            return
-        directors = self._integrator.directors
-        if directors is not None:
-            turned = settled(directors, made)
-            if self._alike(turned, now, self.same):
+        directors, spin = self._integrator.directors, self._integrator.spin
+        turned = made if directors is None else settled(directors, made)
+        m.rate[:], m.acceleration[:] = turned.v, turned.a
+        if spin is not None and spin.straightens(h, self._integrator.rho):
+            stands = self._straight(turned, now, h, bars)
+        else:
+            stands = self._alike(turned, now, self.same)
+        m.rate[:] = made.v
+        if stands:
+            if directors is not None:
                 self._unturn(made, after.time, h, bars)
-                return
-            m.rate[:] = turned.v
-            if self._straight(turned, now, h, bars):
-                m.rate[:] = made.v
-                self._unturn(made, after.time, h, bars)
-                return
+            return
         raise ParameterError(
             f"the step to t = {after.time:g} ends with other rates than generalized-alpha gives "
             "them (what an event or a monitor has changed): there are no gradients of that",
@@ -387,8 +388,6 @@ class Backward:
 
     def _straight(self, made: Motion, now: Motion, h: float, bars: Motion) -> bool:
         """Go back through `Spin`, where that has made a motion of another one (collective)."""
-        if self._integrator.spin is None:
-            return False
         c = self._integrator.coefficients
         bias, shift = c.bias * h * h, c.shift * h
         found, solved = self._constraints.straightened(h, bias, shift, made.A)
@@ -490,12 +489,7 @@ class Backward:
         if seeds and (self._system.comm.size > 1 or any(part.any() for part in seeds.values())):
             b = direct + solver.pull(np.zeros_like(b), seeds).coordinates
         b = np.where(self._free, -b, 0.0)
-        w = solver.guess(b)
-        forces, inertia, rest = self._residual(w, direct, seeds)
-        size, left = self._system.sum(np.array([self._square(b), self._square(rest)]))
-        if left > solver.accuracy**2 * size:
-            w += solver.correct(np.where(self._free, -rest, 0.0))
-            forces, inertia, _ = self._residual(w, direct, seeds)
+        forces, inertia, w = self._solve(b, direct, seeds)
         held, by_rate = forces, np.zeros_like(w)
         if self._by_rate:
             with self._system.assembler.following(self._system.rate, None):
@@ -504,7 +498,8 @@ class Backward:
             by_rate = (forces.coordinates - held.coordinates) / factor
             by_rate[m.rate_factor == 0.0] = 0.0
         for number, rows in self._remembers.items():
-            seeds[number] = forces.rows[number][:, -rows:].copy()
+            seeds[number] = forces.rows[number].copy()
+            seeds[number][:, :-rows] = 0.0
         mass = np.where(m.second, inertia.coordinates, 0.0)
         ended = Motion(
             bars.u + held.coordinates,
@@ -525,18 +520,36 @@ class Backward:
         of_first = h * (1.0 - c.theta) * base + c.delta / rest_of * r
         bars.A = np.where(second, of_second, np.where(first, of_first, 0.0))
 
-    def _residual(self, w: Array, direct: Array, seeds: dict[int, Array]) -> tuple[Any, Any, Array]:
-        """Return derivatives of w . G + seeds . update, and what S^T w lacks (collective)."""
+    def _solve(self, b: Array, direct: Array, seeds: dict[int, Array]) -> tuple[Any, Any, Array]:
+        """Solve S^T w = b; return derivatives of w . G + seeds . update, and w (collective).
+
+        What is left is measured by what it would change: penalties are large beside the rest.
+        """
         m, solver = self._motion, self._solver
-        forces = solver.pull(w, seeds)
         moved = np.where(m.second, m.acceleration + m.damping.mass * m.rate, 0.0)
-        inertia = m.mass.pull(moved, np.where(m.second, w, 0.0))
-        rest = direct + forces.coordinates + solver.inertia(inertia.coordinates)
-        return forces, inertia, rest
+        w, last = solver.guess(b), np.inf
+        for _ in range(solver.corrections):
+            forces = solver.pull(w, seeds)
+            inertia = m.mass.pull(moved, np.where(m.second, w, 0.0))
+            rest = direct + forces.coordinates + solver.inertia(inertia.coordinates)
+            rest = np.where(self._free, -rest, 0.0)
+            change = solver.guess(rest)
+            size, left = self._system.sum(np.array([self._square(w), self._square(change)]))
+            share = math.sqrt(left / size) if size else 0.0
+            if share <= solver.accuracy or (share < solver.least and share > 0.3 * last):
+                return forces, inertia, w
+            w = w + (change if share < min(0.1 * last, solver.near) else solver.correct(rest))
+            last = share
+        raise ParameterError(
+            f"the tangent of the step to t = {self._system.time:g} is singular, or nearly so: "
+            f"gradients do not exist (a linear system is solved to {last:.1e} alone)",
+            asked="gradient",
+            given=last,
+        )
 
     def _square(self, x: Array) -> float:
-        """Return this rank's part of the square of what is free."""
-        return float(np.square(x[self._free & self._owned]).sum())
+        """Return this rank's part of the square of what moves."""
+        return float(np.square(x[(self._second | self._first) & self._owned]).sum())
 
     # ---- the start ------------------------------------------------------------------------------
     def _start(self, bars: Motion, seeds: dict[int, Array]) -> None:
@@ -547,7 +560,8 @@ class Backward:
         self._through_start(step, given, bars)
         if seeds:
             first = [
-                rows[self._system.forms[k].owned.astype(bool)].ravel() for k, rows in seeds.items()
+                seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()
+                for k, rows in self._remembers.items()
             ]
             self._constraints.add(state.time, step, {}, None, first)
 

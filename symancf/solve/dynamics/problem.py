@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import time as clock
 import weakref
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self, cast
 
@@ -48,7 +48,7 @@ from .steps import Requested, TimeSteps, requested
 from .supports import MovingSupports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ...arrays import Array
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from ...values.parameter import Field, Parameter
     from ..gradients.goal import Goal
     from ..gradients.gradient import Gradient
+    from .backward import Backward
     from .energy import Energies
     from .integrator import Integrator
     from .stabilise import Stabilisation
@@ -626,10 +627,39 @@ class DynamicProblem(OneProcess, Displayable):
         See `Trace`.
         """
         from ..gradients.gradient import require_goal, require_variables
-        from .backward import Backward
 
         found = require_goal(goal, moves=True)
         variables = require_variables(self._system, parameters)
+        with self._backward() as backward:
+            return backward.gradient(found, variables)
+
+    @warns_once
+    def value(self, goal: Goal) -> float:
+        """Return a goal of the last motion, which `solve` has given a trace (collective)."""
+        from ..gradients.gradient import require_goal
+
+        with self._backward() as backward:
+            return backward.value(require_goal(goal, moves=True))
+
+    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
+        """Return a goal of the motion anew; parameters are assigned before (collective)."""
+        request, trace = self._request, self._trace
+        self.reset()
+        assign()
+        more = {name: getattr(request, name) for name in ("adaptive", "rtol", "atol", "stops")}
+        self.solve(request.to, request.step, trace=trace, **more)
+        return self.value(goal)
+
+    @contextmanager
+    def _backward(self) -> Iterator[Backward]:
+        """Return what goes back over the last motion; put that back afterwards (collective).
+
+        Raises
+        ------
+        ParameterError : there is no trace, or something is another than after the last solution.
+        """
+        from .backward import Backward
+
         if self._trace is None or not self._driven:
             raise ParameterError(
                 "gradient: the motion has no trace: call solve(to=..., step=..., trace=sa.Trace())",
@@ -643,17 +673,14 @@ class DynamicProblem(OneProcess, Displayable):
                 "solve: reset() and solve again",
                 asked="gradient",
             )
-        end = self._trace[-1]
-        given = self._given_rates
+        end, given, request = self._trace[-1], self._given_rates, self._request
         assert given is not None
         try:
             with self._options, STAGES["motion"]:
-                return Backward(
-                    self._accelerations, integrator, self._trace, self._request, given
-                ).gradient(found, variables)
+                yield Backward(self._accelerations, integrator, self._trace, request, given)
         finally:
             integrator.restore(end)
-            self._motion.span = self._request.span(end.time, end.time)
+            self._motion.span = request.span(end.time, end.time)
             self._motion.go_to(end)
             self._accelerations.forget()
             self._newton.tangent.stale = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import sympy as sp
@@ -228,7 +228,7 @@ class Goal(OneProcess, Displayable):
         ParameterError : no step ends at a time that is asked for.
         """
         return [
-            part.instants(times)
+            [(n, weight, cast("Goal", of)) for n, weight, of in part.instants(times)]
             if isinstance(part, TimedPart)
             else [(len(times) - 1, 1.0, self._timed(part))]
             for part in self._parts

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import numpy as np
 
@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
 
-SAME_TIME = 1e-9  # of the time between steps
+
+class OfState(Protocol):
+    """A goal of one state."""
+
+    name: str
+
+    @property
+    def parametric(self) -> bool:
+        """Whether parameters occur in it beside the state."""
+
+    @property
+    def rates(self) -> bool:
+        """Whether it asks for velocities."""
 
 
 class TimedPart(GoalPart):
@@ -26,7 +38,7 @@ class TimedPart(GoalPart):
     goal : of one state.
     """
 
-    def __init__(self, goal: Any) -> None:
+    def __init__(self, goal: OfState) -> None:
         self.goal = goal
         self.what, self.place = f"goal {goal.name!r}", "a trace"
         self.parametric, self.rates = goal.parametric, goal.rates
@@ -38,7 +50,7 @@ class TimedPart(GoalPart):
         self.refuse()
 
     @abstractmethod
-    def instants(self, times: Array) -> list[tuple[int, float, Any]]:
+    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return which of the times at the ends of steps count, with their weights."""
 
     def _require_growing(self, times: Array) -> None:
@@ -72,16 +84,19 @@ class TimedPart(GoalPart):
 class InstantPart(TimedPart):
     """A goal at a time, where a step ends."""
 
-    def __init__(self, goal: Any, time: float) -> None:
+    #: of the time between steps: by which times that are the same may differ
+    same = 1e-9
+
+    def __init__(self, goal: OfState, time: float) -> None:
         super().__init__(goal)
         self._time = time
 
-    def instants(self, times: Array) -> list[tuple[int, float, Any]]:
+    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return the step that ends there."""
         self._require_growing(times)
         k = int(np.argmin(np.abs(times - self._time)))
         step = float(np.diff(times).min(initial=np.inf))
-        if abs(times[k] - self._time) > SAME_TIME * min(step, abs(self._time) or step):
+        if abs(times[k] - self._time) > self.same * min(step, abs(self._time) or step):
             raise ParameterError(
                 f"{self.what}.at({self._time:g}): no step ends there; the nearest one ends at "
                 f"{times[k]:g}: give solve(stops=[{self._time:g}])",
@@ -95,7 +110,7 @@ class InstantPart(TimedPart):
 class IntegralPart(TimedPart):
     """The integral of a goal over all steps, by the trapezoidal rule."""
 
-    def instants(self, times: Array) -> list[tuple[int, float, Any]]:
+    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return all steps."""
         self._require_growing(times)
         half = 0.5 * np.diff(times)

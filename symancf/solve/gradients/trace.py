@@ -67,7 +67,7 @@ class Trace(Displayable, OwnAttributes):
     >>> sag = sa.Goal(lambda u_a: u_a[1], tip)
     >>> g = problem.gradient(sag.at(0.5), [drive])
     >>> [round(float(x), 3) for x in g[drive]]
-    [0.0, 0.212, 0.0]
+    [0.0, 0.14, 0.0]
     """
 
     def __init__(self, memory: float | str = "4 GB", folder: str | Path | None = None) -> None:

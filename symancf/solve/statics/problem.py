@@ -563,6 +563,26 @@ class StaticProblem(OneProcess, Displayable):
         present = partial(self._require_present, "hessian")
         return GaussNewton(self._adjoint("hessian"), found, variables, present)
 
+    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
+        """Return a goal of a solution anew; parameters are assigned before (collective)."""
+        trace = self.trace
+        if trace is None:
+            assign()
+            self.solve(to=self._system.time)
+            return goal.value(self.system)
+        known = [(p, p.value) for p in self._system.parameters]
+        self.reset()
+        for parameter, number in known:
+            parameter.value = number
+        assign()
+        times = [float(t) for t in trace.times]
+        if trace.origin != "start":
+            self.solve(to=times[0])
+        new = trace.empty()
+        for time in times[1:]:  # steps of the same lengths
+            self.solve(to=time, smallest=1.0, trace=new)
+        return self.value(goal)
+
     def _adjoint(self, what: str) -> Adjoint:
         """Return what differentiates at the last equilibrium (collective)."""
         from .adjoint import Adjoint

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -13,12 +13,24 @@ from ...values import arguments
 from ...values.parameter import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...arrays import Array
+    from ...system import System
     from ..gradients.goal import Goal
-    from ..gradients.gradient import Variable
-    from .problem import StaticProblem
+    from ..gradients.gradient import Gradient, Variable
+
+
+class Differentiable(Protocol):
+    """What `check_gradient` takes: a `StaticProblem`, or a `DynamicProblem` with a trace."""
+
+    system: System
+
+    def gradient(self, goal: Goal, parameters: Sequence[Variable]) -> Gradient:
+        """Return derivatives."""
+
+    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
+        """Return a goal of a solution anew, with parameters that are assigned before."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +66,7 @@ class GradientCheck:
 
 
 def check_gradient(
-    problem: StaticProblem,
+    problem: Differentiable,
     goal: Goal,
     parameters: Sequence[Variable],
     *,
@@ -63,11 +75,12 @@ def check_gradient(
 ) -> GradientCheck:
     r"""Compare a gradient with solutions beside, along a random direction (collective).
 
-    The gradient is that of `StaticProblem.gradient`. Four solutions, at :math:`p + h d` with h
-    halved from one to the next: the remainders
+    The gradient is that of `StaticProblem.gradient` or `DynamicProblem.gradient`, whose motion is
+    repeated from its start; lengths of steps have to be fixed there. Four solutions, at
+    :math:`p + h d` with h halved from one to the next: the remainders
     :math:`|J(p + h d) - J(p) - h\, dJ/dp \cdot d|` fall as :math:`h^2`. Afterwards parameters and
-    the equilibrium are those of before. After a solution with a trace its steps are made anew from
-    the start, `StaticProblem.reset`.
+    the solution are those of before. After a static solution with a trace its steps are made anew
+    from the start, `StaticProblem.reset`.
 
     Parameters
     ----------
@@ -99,7 +112,6 @@ def check_gradient(
     size = arguments.positive("check_gradient", "size", size)
     random = np.random.default_rng(arguments.integer("check_gradient", "seed", seed, least=0))
     found = problem.gradient(goal, parameters)
-    solution = _Solution(problem, goal)
     before = [_value(p) for p in parameters]
     directions = [
         np.where(value == 0.0, 1.0, value) * random.uniform(-1.0, 1.0, np.shape(value))
@@ -108,50 +120,24 @@ def check_gradient(
     slope = sum(
         float(np.sum(np.asarray(found[p]) * d)) for p, d in zip(parameters, directions, strict=True)
     )
+
+    def beside(h: float) -> float:
+        def assign() -> None:
+            for p, value, d in zip(parameters, before, directions, strict=True):
+                _assign(p, value + h * d)
+
+        return problem._value_with(assign, goal)
+
     steps = tuple(size / 2**k for k in range(4))
     remainders = []
     try:
         for h in steps:
-            values = [value + h * d for value, d in zip(before, directions, strict=True)]
-            there = solution.value([*zip(parameters, values, strict=True)])
-            remainders.append(abs(there - found.value - h * slope))
+            remainders.append(abs(beside(h) - found.value - h * slope))
     finally:
-        for p, value in zip(parameters, before, strict=True):
-            _assign(p, value)
-    solution.value([*zip(parameters, before, strict=True)])
+        beside(0.0)
     tiny = np.maximum(remainders, np.finfo(float).tiny)
     orders = tuple(float(x) for x in np.log2(tiny[:-1] / tiny[1:]))
     return GradientCheck(steps, tuple(remainders), orders, slope)
-
-
-class _Solution:
-    """The last solution of a problem, made anew with other parameters."""
-
-    def __init__(self, problem: StaticProblem, goal: Goal) -> None:
-        self._problem, self._goal, self._system = problem, goal, problem.system
-        self._trace, self._time = problem.trace, self._system.time
-
-    def value(self, at: Sequence[tuple[Variable, Array]]) -> float:
-        """Return the goal of the solution with values of variables (collective)."""
-        problem, trace = self._problem, self._trace
-        if trace is None:
-            for variable, value in at:
-                _assign(variable, value)
-            problem.solve(to=self._time)
-            return self._goal.value(self._system)
-        known = [(p, p.value) for p in problem._system.parameters]
-        problem.reset()
-        for parameter, number in known:
-            parameter.value = number
-        for variable, value in at:
-            _assign(variable, value)
-        times = [float(t) for t in trace.times]
-        if trace.origin != "start":
-            problem.solve(to=times[0])
-        new = trace.empty()
-        for time in times[1:]:  # steps of the same lengths
-            problem.solve(to=time, smallest=1.0, trace=new)
-        return problem.value(self._goal)
 
 
 def _value(of: Variable) -> Array:
