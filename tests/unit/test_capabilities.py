@@ -27,7 +27,7 @@ OTHERS = (
     "Goal Series Trace check_gradient",
     "Baumgarte Fuzzy Projection",  # of explicit methods
     "History Restart Table results sample maximum root_print capabilities",
-    "elements energies joints materials output view checkpoint __version__",
+    "elements energies joints materials optimize output view checkpoint __version__",
     "SymancfError MeshError KinematicsError ParameterError CheckpointError CompileError",
     "ConstraintError ConvergenceError Suspended",
 )

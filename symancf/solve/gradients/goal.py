@@ -281,7 +281,7 @@ class Goal(OneProcess, Displayable):
         """Return the rates of `slopes` along rates of coordinates and residual (collective).
 
         Places are linear in coordinates, and forces of supports in the residual; what these lack,
-        arms of moments that move, is left out, as by the method of Gauss and Newton.
+        arms of moments that move, is left out, as by the Gauss-Newton method.
         """
         found = [part.slopes(system) for part in self._parts]
         values = [value for value, *_ in found]

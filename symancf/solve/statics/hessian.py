@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Hessian of a goal at an equilibrium as the method of Gauss and Newton has it."""
+"""The Hessian of a goal at an equilibrium by the Gauss-Newton method."""
 
 from __future__ import annotations
 

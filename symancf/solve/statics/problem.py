@@ -512,7 +512,7 @@ class StaticProblem(OneProcess, Displayable):
     ) -> GaussNewton:
         r"""Return products with the Hessian of a goal at the last equilibrium (collective).
 
-        That of Gauss and Newton, :math:`(dy/dp)^T J_{yy}\, dy/dp` with the quantities y that the
+        The Gauss-Newton Hessian, :math:`(dy/dp)^T J_{yy}\, dy/dp` with the quantities y that the
         goal is a function of; see `GaussNewton`. It serves while the state is that of now.
 
         Parameters
