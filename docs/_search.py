@@ -38,6 +38,7 @@ TERMS = {
     "Mullins effect": "guide/energies",
     "adjoint": "guide/gradients",
     "sensitivity": "guide/gradients",
+    "gradient of a motion": "guide/gradients",
     "damping": "guide/motions",
     "Rayleigh damping": "guide/motions",
     "Kelvin-Voigt": "guide/motions",

@@ -213,6 +213,15 @@ def _remainders(**o: Any) -> Any:
     return sa.check_gradient(problem, sa.Goal(lambda u_a: u_a[0], bar["x1"]), [load], **o)
 
 
+def _traced(memory: Any) -> Any:
+    load = sa.Parameter("load", -10.0)
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
+    fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, load))]))
+    fall.solve(to=0.2, step=0.1, trace=sa.Trace(memory=memory))
+    goal = sa.Goal(lambda u_a: u_a[2], ball.at((0.0, 0.0, 0.0)))
+    return fall.gradient(goal.integral() + goal.at(0.1), [load])[load]
+
+
 def _drag(v_a: Any, *, c: Any) -> Any:
     return {v_a: -c * v_a}
 
@@ -1124,6 +1133,7 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "Goal.value": (sa.Goal(lambda u_a: u_a[0], x1).value, {"system": system}, None),
+        "Trace": (_traced, {"memory": "1 MB"}, models.finite),
         "check_gradient": (_remainders, {"size": 0.02, "seed": 0}, None),
         "Field.values": (
             lambda values: setattr(sa.Field([1.0, 2.0]), "values", values),
