@@ -44,6 +44,7 @@ TERMS = {
     "JAX": "guide/gradients",
     "inverse problem": "guide/gradients",
     "sensitivity": "guide/gradients",
+    "gradient of a motion": "guide/gradients",
     "damping": "guide/motions",
     "Rayleigh damping": "guide/motions",
     "Kelvin-Voigt": "guide/motions",

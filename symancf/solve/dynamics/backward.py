@@ -91,6 +91,7 @@ class Backward:
         self._remembers = {
             k: len(form.kernel.memory) for k, form in enumerate(forms) if form.kernel.memory
         }
+        self._earlier: dict[int, Array] = {}  # by what laws remember, of forces at the present time
         self._goals: list[Goal] = []  # at the present time, of which parameters occur in them
         self._require()
 
@@ -245,6 +246,18 @@ class Backward:
         own.u, own.v, own.a = forces.coordinates, by_rate + m.damping.mass * mass, mass
         self._constraints.add(time, h, {FORCES: forces, INERTIA: inertia}, own)
         bars += own
+        for k in self._remembers:
+            self._earlier[k] = self._earlier.get(k, 0.0) + forces.rows[k]
+
+    def _remember(self, seeds: dict[int, Array], rows: dict[int, Array]) -> None:
+        """Take derivatives by what laws remembered at the beginning of a step.
+
+        Those of forces in goals, too.
+        """
+        for k, count in self._remembers.items():
+            total = rows[k] + self._earlier.pop(k, 0.0)
+            total[:, :-count] = 0.0
+            seeds[k] = total
 
     def _length(self, state: State) -> float:
         """Return the length of the step that ends in a state."""
@@ -497,9 +510,7 @@ class Backward:
             factor = np.where(m.rate_factor == 0.0, 1.0, m.rate_factor)
             by_rate = (forces.coordinates - held.coordinates) / factor
             by_rate[m.rate_factor == 0.0] = 0.0
-        for number, rows in self._remembers.items():
-            seeds[number] = forces.rows[number].copy()
-            seeds[number][:, :-rows] = 0.0
+        self._remember(seeds, forces.rows)
         mass = np.where(m.second, inertia.coordinates, 0.0)
         ended = Motion(
             bars.u + held.coordinates,
@@ -558,6 +569,7 @@ class Backward:
         self._jump(state, step)
         given = self._system.numbering.local(self._given)
         self._through_start(step, given, bars)
+        self._remember(seeds, seeds)
         if seeds:
             first = [
                 seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()

@@ -12,12 +12,12 @@ from ...assembly.configuration import discrete_system
 from ...errors import ConvergenceError, ParameterError, SymancfError
 from ...runtime.collective import together
 from ...values.parameter import Parameter, label
-from ..statics.adjoint import require_goal, require_variables
+from ..gradients.gradient import require_goal, require_variables
 
 if TYPE_CHECKING:
     from ...arrays import Array
     from ..gradients.goal import Goal
-    from ..statics.adjoint import Variable
+    from ..gradients.gradient import Variable
     from ..statics.hessian import GaussNewton
     from ..statics.problem import StaticProblem
 
