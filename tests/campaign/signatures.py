@@ -227,6 +227,15 @@ def _optimum(call: Any) -> Any:
     return solve
 
 
+def _traced(memory: Any) -> Any:
+    load = sa.Parameter("load", -10.0)
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
+    fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, load))]))
+    fall.solve(to=0.2, step=0.1, trace=sa.Trace(memory=memory))
+    goal = sa.Goal(lambda u_a: u_a[2], ball.at((0.0, 0.0, 0.0)))
+    return fall.gradient(goal.integral() + goal.at(0.1), [load])[load]
+
+
 def _drag(v_a: Any, *, c: Any) -> Any:
     return {v_a: -c * v_a}
 
@@ -1148,6 +1157,14 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "Goal.value": (sa.Goal(lambda u_a: u_a[0], x1).value, {"system": system}, None),
+        "Series": (sa.Series, {"times": [0.0, 1.0], "values": [0.0, 2.0], "order": "linear"}, None),
+        "Series.values": (
+            lambda values: setattr(sa.Series([0.0, 1.0], [0.0, 2.0]), "values", values),
+            {"values": [3.0, 4.0]},
+            None,
+        ),
+        "Trace": (_traced, {"memory": "1 MB"}, models.finite),
+        "Goal.at": (sa.Goal(lambda u_a: u_a[0], x1).at, {"time": 0.5}, None),
         "check_gradient": (_remainders, {"size": 0.02, "seed": 0}, None),
         "optimize.scipy": (_optimum(sa.optimize.scipy), {"bounds": [(0.0, 1.0)]}, None),
         "optimize.tao": (_optimum(sa.optimize.tao), {"bounds": [(0.0, 1.0)], "prefix": "o_"}, None),

@@ -11,13 +11,13 @@ import numpy as np
 from ...assembly.configuration import discrete_system
 from ...errors import ConvergenceError, ParameterError, SymancfError
 from ...runtime.collective import together
-from ...values.parameter import Field, label
-from ..statics.adjoint import require_goal, require_variables
+from ...values.parameter import Parameter, label
+from ..gradients.gradient import require_goal, require_variables
 
 if TYPE_CHECKING:
     from ...arrays import Array
     from ..gradients.goal import Goal
-    from ..statics.adjoint import Variable
+    from ..gradients.gradient import Variable
     from ..statics.hessian import GaussNewton
     from ..statics.problem import StaticProblem
 
@@ -58,7 +58,7 @@ class Objective:
         self.parameters: list[Variable] = require_variables(
             discrete_system(call, problem.system), parameters
         )
-        self.counts = [len(p.values) if isinstance(p, Field) else 1 for p in self.parameters]
+        self.counts = [1 if isinstance(p, Parameter) else len(p.values) for p in self.parameters]
         self.size, self.solutions = sum(self.counts), 0
         for goal in self.goals:  # solved, all of them have derivatives
             problem.gradient(goal, self.parameters)
@@ -66,7 +66,7 @@ class Objective:
     @property
     def values(self) -> Array:
         """The present values x (n,)."""
-        parts = [p.values if isinstance(p, Field) else [p.value] for p in self.parameters]
+        parts = [[p.value] if isinstance(p, Parameter) else p.values for p in self.parameters]
         return np.concatenate(parts).astype(float)
 
     def split(self, x: Array) -> list[Array]:
@@ -109,10 +109,10 @@ class Objective:
 
     def _assign(self, x: Array) -> None:
         for parameter, own in zip(self.parameters, self.split(x), strict=True):
-            if isinstance(parameter, Field):
-                parameter.values = own
-            else:
+            if isinstance(parameter, Parameter):
                 parameter.value = float(own[0])
+            else:
+                parameter.values = own
 
     def gradient(self, weights: Any) -> Array:
         """Return the derivatives (n,) of weights . y at the present values (collective)."""

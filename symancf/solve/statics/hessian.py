@@ -9,20 +9,22 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ...errors import ParameterError
-from ...values.parameter import Field, Parameter
-from .adjoint import by_field, columns_of
+from ...values.parameter import Field, Parameter, label
+from .adjoint import by_field, columns_of, require_no_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...arrays import Array
     from ..gradients.goal import Goal
-    from .adjoint import Adjoint, Variable
+    from ..gradients.gradient import Variable
+    from ..rates import Rates
+    from .adjoint import Adjoint
 
 
 def size_of(variable: Variable) -> int:
     """Return the number of values of a variable."""
-    return len(variable.values) if isinstance(variable, Field) else 1
+    return 1 if isinstance(variable, Parameter) else len(variable.values)
 
 
 class GaussNewton(LinearOperator):  # type: ignore[misc]
@@ -48,21 +50,23 @@ class GaussNewton(LinearOperator):  # type: ignore[misc]
         adjoint.require_tangent()
         self._require_present = require_present
         self._adjoint, self._goal, self._variables = adjoint, goal, variables
-        self._rates = {}
+        self._rates: dict[int, list[tuple[Rates, Array]]] = {}
         for variable in variables:
-            if isinstance(variable, Parameter):
-                change = adjoint.change(variable, goal)
-                if (change.ends[0] != change.ends[1]).any():
-                    raise ParameterError(
-                        f"hessian: the goal itself has the parameter {variable.name!r}; products "
-                        "are known by parameters that act through the equilibrium alone",
-                        asked="hessian",
-                        given=variable.name,
-                    )
-                changes = adjoint.changes(change)
-                self._rates[id(variable)] = change.rates
-            else:
+            if isinstance(variable, Field):
                 changes = bool(columns_of(adjoint.system, variable))
+            else:
+                pairs = adjoint.changes_of(variable, [goal])
+                if any((change.ends[0] != change.ends[1]).any() for change, _ in pairs):
+                    raise ParameterError(
+                        f"hessian: the goal itself has {label(variable)}; products are known by "
+                        "parameters that act through the equilibrium alone",
+                        asked="hessian",
+                        given=label(variable),
+                    )
+                changes = any([adjoint.changes(change) for change, _ in pairs])
+                self._rates[id(variable)] = [
+                    (change.rates, np.atleast_1d(part)) for change, part in pairs
+                ]
             adjoint.require_change(variable, changes)
         n = sum(map(size_of, variables))
         super().__init__(np.dtype(float), (n, n))
@@ -72,15 +76,18 @@ class GaussNewton(LinearOperator):  # type: ignore[misc]
         adjoint, system = self._adjoint, self._adjoint.system
         coordinates, forces = adjoint.response(*self._direction(np.ravel(d)))
         slopes = self._goal.curvature(system, coordinates, forces)
-        w, by = adjoint.pulled(slopes)
-        return np.concatenate(
-            [
-                by_field(system, variable, by)
-                if isinstance(variable, Field)
-                else [adjoint.along(slopes, w, by, self._rates[id(variable)])]
-                for variable in self._variables
-            ]
-        )
+        weights = adjoint.pulled(slopes)
+        require_no_memory(system, weights.by)
+        products: list[Array] = []
+        for variable in self._variables:
+            if isinstance(variable, Field):
+                products.append(by_field(system, variable, weights.by))
+                continue
+            own = np.zeros(size_of(variable))
+            for rate, part in self._rates[id(variable)]:
+                own += adjoint.along(slopes, weights, rate) * part
+            products.append(own)
+        return np.concatenate(products)
 
     def _rmatvec(self, d: Any) -> Array:
         return self._matvec(d)
@@ -101,12 +108,9 @@ class GaussNewton(LinearOperator):  # type: ignore[misc]
                     if form.ids is not None:
                         change[:, column] += own[form.ids]
                 continue
-            rate = self._rates[id(variable)]
-            values += own[0] * rate.values
-            prescribed += own[0] * rate.prescribed
-            for number, change in rate.rows.items():
-                if number in rows:
-                    rows[number] += own[0] * change
-                else:
-                    rows[number] = own[0] * change
+            for rate, part in self._rates[id(variable)]:
+                values += (own @ part) * rate.values
+                prescribed += (own @ part) * rate.prescribed
+                for number, change in rate.rows.items():
+                    rows[number] = rows.get(number, 0.0) + (own @ part) * change
         return values, rows, prescribed
