@@ -60,6 +60,8 @@ _PUBLIC = {
     "maximum": "output.maximum",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
+    "Series": "values.series",
+    "Trace": "solve.gradients.trace",
     "Goal": "solve.gradients.goal",
     "fix": "catalogue.boundary",
     "planar": "catalogue.boundary",
@@ -107,7 +109,6 @@ _PUBLIC = {
     "Table": "runtime.display",
     "capabilities": "solve.capabilities",
     "check": "solve.check",
-    "Trace": "solve.gradients.trace",
     "check_gradient": "solve.statics.taylor",
     "momentum": "solve.rigid",  # former
     "root_print": "runtime.launch",
@@ -127,6 +128,7 @@ _MODULES = {
     "energies": "energies",
     "joints": "catalogue.joints",
     "materials": "catalogue.materials",
+    "optimize": "solve.optimize",
     "output": "output",
 }
 
@@ -177,6 +179,7 @@ __all__ = [
     "Restart",
     "RigidBody",
     "Section",
+    "Series",
     "Sphere",
     "StaticProblem",
     "Suspended",
@@ -216,6 +219,7 @@ __all__ = [
     "maximum",
     "memory",
     "moment",
+    "optimize",
     "output",
     "planar",
     "pressure",
@@ -278,6 +282,7 @@ if TYPE_CHECKING:
     from .places.paths import Helix, braid
     from .runtime.display import Table
     from .runtime.launch import root_print
+    from .solve import optimize
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
@@ -291,6 +296,7 @@ if TYPE_CHECKING:
     from .terms.constraint import Constraint
     from .terms.work import Potential, VirtualWork
     from .values.parameter import Field, Parameter
+    from .values.series import Series
 
     ground: Ground
 

@@ -598,7 +598,7 @@ class Assembler:
 
         Raises
         ------
-        CompileError : a law has unknowns of a cell.
+        CompileError : a law remembers functions of principal stretches.
         ParameterError : points slide with friction on facets that move, or are damped there.
         """
         self.prepare("pull", np.flatnonzero(self._active).tolist())

@@ -213,6 +213,20 @@ def _remainders(**o: Any) -> Any:
     return sa.check_gradient(problem, sa.Goal(lambda u_a: u_a[0], bar["x1"]), [load], **o)
 
 
+def _optimum(call: Any) -> Any:
+    def solve(**o: Any) -> Any:
+        mesh = sa.Mesh.box((1.0,), (1,))
+        load = sa.Parameter("load", 0.1)
+        bar = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=10.0, EI=1.0)
+        terms = [sa.fix(bar["x0"]), sa.force(bar["x1"], (load, 0.0, 0.0))]
+        problem = sa.StaticProblem(sa.System(bar, terms=terms))
+        problem.solve()
+        miss = sa.Goal(lambda u_a: (u_a[0] - 0.02) ** 2, bar["x1"])
+        return call(problem, miss, [load], **o)
+
+    return solve
+
+
 def _traced(memory: Any) -> Any:
     load = sa.Parameter("load", -10.0)
     ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
@@ -1133,8 +1147,17 @@ def examples() -> dict[str, Example]:
             None,
         ),
         "Goal.value": (sa.Goal(lambda u_a: u_a[0], x1).value, {"system": system}, None),
+        "Series": (sa.Series, {"times": [0.0, 1.0], "values": [0.0, 2.0], "order": "linear"}, None),
+        "Series.values": (
+            lambda values: setattr(sa.Series([0.0, 1.0], [0.0, 2.0]), "values", values),
+            {"values": [3.0, 4.0]},
+            None,
+        ),
         "Trace": (_traced, {"memory": "1 MB"}, models.finite),
+        "Goal.at": (sa.Goal(lambda u_a: u_a[0], x1).at, {"time": 0.5}, None),
         "check_gradient": (_remainders, {"size": 0.02, "seed": 0}, None),
+        "optimize.scipy": (_optimum(sa.optimize.scipy), {"bounds": [(0.0, 1.0)]}, None),
+        "optimize.tao": (_optimum(sa.optimize.tao), {"bounds": [(0.0, 1.0)], "prefix": "o_"}, None),
         "Field.values": (
             lambda values: setattr(sa.Field([1.0, 2.0]), "values", values),
             {"values": [3.0, 4.0]},

@@ -78,8 +78,8 @@ class Backward:
         assert isinstance(integrator, GeneralizedAlpha)
         self._accelerations, self._integrator = accelerations, integrator
         self._motion, self._system = accelerations.motion, accelerations.system
-        self._states, self._request, self._given = trace.states, request, given
-        self._times = np.array([state.time for state in trace.states])
+        self._states, self._request, self._given = trace, request, given
+        self._times = trace.times
         self._solver = TransposedStep(accelerations.newton)
         m, numbering = self._motion, self._system.numbering
         free = self._free = numbering.fixed_by < 0

@@ -673,7 +673,7 @@ class DynamicProblem(OneProcess, Displayable):
                 "solve: reset() and solve again",
                 asked="gradient",
             )
-        end, given, request = self._trace.states[-1], self._given_rates, self._request
+        end, given, request = self._trace[-1], self._given_rates, self._request
         assert given is not None
         try:
             with self._options, STAGES["motion"]:

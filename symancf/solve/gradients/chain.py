@@ -10,6 +10,7 @@ import numpy as np
 from ...assembly.cell_fields import CellFields
 from ...errors import ParameterError
 from ...values.parameter import Field, Parameter, label
+from ...values.series import TimeSeries
 from ..rates import DIFFERENCE_STEP, rates
 
 if TYPE_CHECKING:
@@ -58,6 +59,14 @@ class Chain:
     ) -> None:
         self.system, self.assemblers, self.variables = system, assemblers, variables
         self._go_to, self._more, self._timed = go_to, more, timed
+        series = [v for v in variables if isinstance(v, TimeSeries)]
+        if series:
+            raise ParameterError(
+                f"gradients of motions by {label(series[0])} are not known: give a Parameter, or "
+                "the Series to a StaticProblem",
+                asked="parameters",
+                given=label(series[0]),
+            )
         self._parameters = [v for v in variables if isinstance(v, Parameter)]
         self._fields = [v for v in variables if isinstance(v, Field)]
         self._totals = {id(v): 0.0 for v in self._parameters}

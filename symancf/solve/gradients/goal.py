@@ -172,15 +172,15 @@ class Goal(OneProcess, Displayable):
     def __neg__(self) -> Goal:
         return self._joined(-1.0, lambda a, b: b * a)
 
-    # ---- of motions -----------------------------------------------------------------------------
+    # ---- on the way of a solution ---------------------------------------------------------------
     def at(self, time: float) -> Goal:
-        """Return the goal at a time of a motion, where a step has to end: see ``stops=``."""
+        """Return the goal at a time where a step ends, see ``stops=``; it asks for a `Trace`."""
         what = f"goal {self.name!r}"
         time = number(what, "at", time, "be a finite time")
         return self._timed(InstantPart(self._of_instants("at"), time))
 
     def integral(self) -> Goal:
-        """Return the integral over the time of a motion, by the trapezoidal rule on its steps."""
+        """Return the integral over time, by the trapezoidal rule on the steps of a `Trace`."""
         return self._timed(IntegralPart(self._of_instants("integral")))
 
     def _of_instants(self, asked: str) -> Goal:
@@ -199,6 +199,11 @@ class Goal(OneProcess, Displayable):
         made.name = self.name
         made._take([part], sp.Symbol("g0"))
         return made
+
+    @property
+    def count(self) -> int:
+        """The number of its parts, see `beside`."""
+        return len(self._parts)
 
     @property
     def timed(self) -> bool:
@@ -271,6 +276,36 @@ class Goal(OneProcess, Displayable):
             for total, slope in zip(totals, slopes, strict=True):
                 total += weight * slope
         return GoalSlopes(value, *totals)
+
+    def curvature(self, system: DiscreteSystem, coordinates: Array, forces: Array) -> GoalSlopes:
+        """Return the rates of `slopes` along rates of coordinates and residual (collective).
+
+        Places are linear in coordinates, and forces of supports in the residual; what these lack,
+        arms of moments that move, is left out, as by the Gauss-Newton method.
+        """
+        found = [part.slopes(system) for part in self._parts]
+        values = [value for value, *_ in found]
+        own = slice(0, system.numbering.start[system.numbering.owned_vertices])
+        shares = [x @ coordinates + f[own] @ forces[own] for _, x, f, _ in found]
+        moved = np.asarray(system.sum(np.array(shares)))
+        weights = self._combined(values)[1:]
+        n = len(found)
+        second = np.array(self._second(*values), dtype=float).reshape(n, n) @ moved
+        total = GoalSlopes(0.0, *(np.zeros_like(coordinates) for _ in range(3)))
+        for part, weight, rate, (_, x, f, _) in zip(
+            self._parts, weights, second, found, strict=True
+        ):
+            by_x, by_f = part.curvature(system, coordinates, forces)
+            total.coordinates[:] += rate * x + weight * by_x
+            total.forces[:] += rate * f + weight * by_f
+        return total
+
+    @cached_property
+    def _second(self) -> Callable[..., Sequence[float]]:
+        symbols = [sp.Symbol(f"g{k}") for k in range(len(self._parts))]
+        slopes = [sp.diff(self._expression, a, b) for a in symbols for b in symbols]
+        function: Callable[..., Sequence[float]] = numerical(symbols, slopes, "math")
+        return function
 
     @cached_property
     def _function(self) -> Callable[..., Sequence[float]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import ParameterError
 from ...values.parameter import Field, Parameter, label
+from ...values.series import TimeSeries
 from .goal import Goal
 
 if TYPE_CHECKING:
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
 
 #: By what goals are differentiated.
-Variable: TypeAlias = "Parameter | Field"
+Variable: TypeAlias = "Parameter | Field | TimeSeries"
 
 
 class Gradient(Mapping[Any, Any]):
     """Derivatives of a goal by parameters.
 
-    ``gradient[p]`` is a number for a `Parameter`, an array (cells,) for a `Field`.
+    ``gradient[p]`` is a number for a `Parameter`, an array (cells,) for a `Field`,
+    (n,) for a `Series`.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ def to_owners(system: DiscreteSystem, shares: Array) -> Array:
 
 
 def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]:
-    """Return parameters and fields that the user gave (collective).
+    """Return parameters, fields and series that the user gave (collective).
 
     Raises
     ------
@@ -79,7 +81,8 @@ def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]
     """
     if not isinstance(parameters, list | tuple) or not parameters:
         raise ParameterError(
-            f"parameters= takes a list of sa.Parameter and sa.Field, not {label(parameters)}",
+            "parameters= takes a list of sa.Parameter, sa.Field and sa.Series, not "
+            f"{label(parameters)}",
             asked="parameters",
             given=label(parameters),
         )
@@ -91,9 +94,9 @@ def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]
                 asked="parameters",
                 given=label(variable),
             )
-        if not isinstance(variable, Parameter | Field):
+        if not isinstance(variable, Parameter | Field | TimeSeries):
             raise ParameterError(
-                f"{label(variable)} is no sa.Parameter and no sa.Field",
+                f"{label(variable)} is no sa.Parameter, no sa.Field and no sa.Series",
                 asked="parameters",
                 given=label(variable),
                 possible=[p.name for p in system.parameters],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parts of goals that are those of motions: at a time, and integrals."""
+"""Parts of goals that belong to the way of a solution: values at a time, and integrals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OfState(Protocol):
 
 
 class TimedPart(GoalPart):
-    """A number that follows from the states of a motion.
+    """A number that follows from the states of a trace.
 
     Parameters
     ----------
@@ -40,19 +40,34 @@ class TimedPart(GoalPart):
 
     def __init__(self, goal: OfState) -> None:
         self.goal = goal
-        self.what, self.place = f"goal {goal.name!r}", "a motion"
+        self.what, self.place = f"goal {goal.name!r}", "a trace"
         self.parametric, self.rates = goal.parametric, goal.rates
+
+    def curvature(
+        self, system: DiscreteSystem, coordinates: Array, forces: Array
+    ) -> tuple[Array, Array]:
+        """Refuse: a state has none."""
+        self.refuse()
 
     @abstractmethod
     def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return which of the times at the ends of steps count, with their weights."""
 
+    def _require_growing(self, times: Array) -> None:
+        if np.any(np.diff(times) <= 0.0):
+            raise ParameterError(
+                f"{self.what}: the times of the trace do not grow, so that a time or an integral "
+                "means nothing there; let loads fall as functions of a growing time",
+                asked="trace",
+                given=times,
+            )
+
     def refuse(self) -> NoReturn:
         """Refuse the value at one state."""
         raise ParameterError(
-            f"{self.what}: .at(...) and .integral() are those of a motion: "
-            "DynamicProblem.solve(trace=sa.Trace()), then gradient(goal, parameters).value; of an "
-            "equilibrium give the goal itself",
+            f"{self.what}: .at(...) and .integral() are those of all steps: "
+            "solve(..., trace=sa.Trace()), then gradient(goal, parameters).value; of one state "
+            "give the goal itself",
             asked="goal",
             given=self.what,
         )
@@ -78,6 +93,7 @@ class InstantPart(TimedPart):
 
     def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return the step that ends there."""
+        self._require_growing(times)
         k = int(np.argmin(np.abs(times - self._time)))
         step = float(np.diff(times).min(initial=np.inf))
         if abs(times[k] - self._time) > self.same * min(step, abs(self._time) or step):
@@ -92,10 +108,11 @@ class InstantPart(TimedPart):
 
 
 class IntegralPart(TimedPart):
-    """The integral of a goal over the motion, by the trapezoidal rule."""
+    """The integral of a goal over all steps, by the trapezoidal rule."""
 
     def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
         """Return all steps."""
+        self._require_growing(times)
         half = 0.5 * np.diff(times)
         weights = np.append(half, 0.0) + np.append(0.0, half)
         return [(k, float(weight), self.goal) for k, weight in enumerate(weights)]

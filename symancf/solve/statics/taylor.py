@@ -10,16 +10,15 @@ import numpy as np
 
 from ...output.tracking import parents_of
 from ...values import arguments
-from ...values.parameter import Field
+from ...values.parameter import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...arrays import Array
     from ...system import System
-    from ...values.parameter import Parameter
     from ..gradients.goal import Goal
-    from ..gradients.gradient import Gradient
+    from ..gradients.gradient import Gradient, Variable
 
 
 class Differentiable(Protocol):
@@ -27,7 +26,7 @@ class Differentiable(Protocol):
 
     system: System
 
-    def gradient(self, goal: Goal, parameters: Sequence[Parameter | Field]) -> Gradient:
+    def gradient(self, goal: Goal, parameters: Sequence[Variable]) -> Gradient:
         """Return derivatives."""
 
     def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
@@ -69,7 +68,7 @@ class GradientCheck:
 def check_gradient(
     problem: Differentiable,
     goal: Goal,
-    parameters: Sequence[Parameter | Field],
+    parameters: Sequence[Variable],
     *,
     size: float = 0.02,
     seed: int = 0,
@@ -80,7 +79,8 @@ def check_gradient(
     repeated from its start; lengths of steps have to be fixed there. Four solutions, at
     :math:`p + h d` with h halved from one to the next: the remainders
     :math:`|J(p + h d) - J(p) - h\, dJ/dp \cdot d|` fall as :math:`h^2`. Afterwards parameters and
-    the solution are those of before.
+    the solution are those of before. After a static solution with a trace its steps are made anew
+    from the start, `StaticProblem.reset`.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ def check_gradient(
     return GradientCheck(steps, tuple(remainders), orders, slope)
 
 
-def _value(of: Parameter | Field) -> Array:
-    return of.values.copy() if isinstance(of, Field) else np.array(of.value)
+def _value(of: Variable) -> Array:
+    return np.array(of.value) if isinstance(of, Parameter) else of.values.copy()
 
 
-def _assign(to: Parameter | Field, value: Array) -> None:
-    if isinstance(to, Field):
-        to.values = value
-    else:
+def _assign(to: Variable, value: Array) -> None:
+    if isinstance(to, Parameter):
         to.value = float(value)
+    else:
+        to.values = value
