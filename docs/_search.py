@@ -36,6 +36,7 @@ TERMS = {
     "relaxation": "how-to/viscoelastic-finger",
     "plasticity": "guide/energies",
     "Mullins effect": "guide/energies",
+    "Bergström-Boyce": "guide/energies",
     "adjoint": "guide/gradients",
     "trace": "guide/gradients",
     "load history": "guide/gradients",

@@ -12,6 +12,7 @@ from ..errors import unknown_names
 from ..values.domain import between, domains, moduli, not_negative, positive, stressed_at_rest
 from .fibres import orthotropic
 from .free_strains import rest_strain, swollen
+from .hysteresis import bergstrom_boyce
 from .mullins import ogden_roxburgh
 from .plastic import j2_plasticity
 from .solids import (
@@ -32,6 +33,7 @@ from .viscoelastic import prony
 
 __all__ = [
     "arruda_boyce",
+    "bergstrom_boyce",
     "between",
     "cable",
     "domains",

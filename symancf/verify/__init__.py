@@ -47,6 +47,7 @@ _MODULES = (
     "stretches",
     "relaxation",
     "softening",
+    "hysteresis",
     "plasticity",
     "fields",
     "experiments",

@@ -1034,6 +1034,19 @@ def examples() -> dict[str, Example]:
             {"law": sa.energies.yeoh(), "r": 1.5, "m": 0.05, "beta": 0.1},
             None,
         ),
+        "energies.bergstrom_boyce": (
+            sa.energies.bergstrom_boyce,
+            {
+                "law": sa.energies.yeoh(),
+                "s": 1.6,
+                "stress": 1.0,
+                "m": 4.0,
+                "C": -1.0,
+                "E": 0.01,
+                "rate": 1.0,
+            },
+            None,
+        ),
         "energies.swollen": (
             sa.energies.swollen,
             {"law": sa.energies.neo_hooke(), "by": lambda t, *, a: 1 + a * t},
