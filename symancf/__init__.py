@@ -126,6 +126,7 @@ _MODULES = {
     "energies": "energies",
     "joints": "catalogue.joints",
     "materials": "catalogue.materials",
+    "optimize": "solve.optimize",
     "output": "output",
 }
 
@@ -214,6 +215,7 @@ __all__ = [
     "maximum",
     "memory",
     "moment",
+    "optimize",
     "output",
     "planar",
     "pressure",
@@ -276,6 +278,7 @@ if TYPE_CHECKING:
     from .places.paths import Helix, braid
     from .runtime.display import Table
     from .runtime.launch import root_print
+    from .solve import optimize
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh

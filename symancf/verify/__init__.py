@@ -50,6 +50,7 @@ _MODULES = (
     "plasticity",
     "fields",
     "experiments",
+    "composite_beams",
     "enhanced",
     "limit_points",
     "bifurcations",

@@ -213,6 +213,20 @@ def _remainders(**o: Any) -> Any:
     return sa.check_gradient(problem, sa.Goal(lambda u_a: u_a[0], bar["x1"]), [load], **o)
 
 
+def _optimum(call: Any) -> Any:
+    def solve(**o: Any) -> Any:
+        mesh = sa.Mesh.box((1.0,), (1,))
+        load = sa.Parameter("load", 0.1)
+        bar = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=10.0, EI=1.0)
+        terms = [sa.fix(bar["x0"]), sa.force(bar["x1"], (load, 0.0, 0.0))]
+        problem = sa.StaticProblem(sa.System(bar, terms=terms))
+        problem.solve()
+        miss = sa.Goal(lambda u_a: (u_a[0] - 0.02) ** 2, bar["x1"])
+        return call(problem, miss, [load], **o)
+
+    return solve
+
+
 def _drag(v_a: Any, *, c: Any) -> Any:
     return {v_a: -c * v_a}
 
@@ -1135,6 +1149,8 @@ def examples() -> dict[str, Example]:
         ),
         "Goal.value": (sa.Goal(lambda u_a: u_a[0], x1).value, {"system": system}, None),
         "check_gradient": (_remainders, {"size": 0.02, "seed": 0}, None),
+        "optimize.scipy": (_optimum(sa.optimize.scipy), {"bounds": [(0.0, 1.0)]}, None),
+        "optimize.tao": (_optimum(sa.optimize.tao), {"bounds": [(0.0, 1.0)], "prefix": "o_"}, None),
         "Field.values": (
             lambda values: setattr(sa.Field([1.0, 2.0]), "values", values),
             {"values": [3.0, 4.0]},

@@ -26,7 +26,7 @@ OTHERS = (
     "System StaticProblem DynamicProblem EigenProblem check Goal check_gradient fit MaterialTest",
     "Baumgarte Fuzzy Projection",  # of explicit methods
     "History Restart Table results sample maximum root_print capabilities",
-    "elements energies joints materials output view checkpoint __version__",
+    "elements energies joints materials optimize output view checkpoint __version__",
     "SymancfError MeshError KinematicsError ParameterError CheckpointError CompileError",
     "ConstraintError ConvergenceError Suspended",
 )

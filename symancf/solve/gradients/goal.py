@@ -216,6 +216,34 @@ class Goal(OneProcess, Displayable):
             forces += weight * by_forces
         return GoalSlopes(value, coordinates, forces)
 
+    def curvature(self, system: DiscreteSystem, coordinates: Array, forces: Array) -> GoalSlopes:
+        """Return the rates of `slopes` along rates of coordinates and residual (collective).
+
+        Places are linear in coordinates, and forces of supports in the residual; what these lack,
+        arms of moments that move, is left out, as by the Gauss-Newton method.
+        """
+        found = [part.slopes(system) for part in self._parts]
+        values = [value for value, _, _ in found]
+        own = slice(0, system.numbering.start[system.numbering.owned_vertices])
+        shares = [x @ coordinates + f[own] @ forces[own] for _, x, f in found]
+        moved = np.asarray(system.sum(np.array(shares)))
+        weights = self._combined(values)[1:]
+        n = len(found)
+        second = np.array(self._second(*values), dtype=float).reshape(n, n) @ moved
+        total = GoalSlopes(0.0, np.zeros_like(coordinates), np.zeros_like(coordinates))
+        for part, weight, rate, (_, x, f) in zip(self._parts, weights, second, found, strict=True):
+            by_x, by_f = part.curvature(system, coordinates, forces)
+            total.coordinates[:] += rate * x + weight * by_x
+            total.forces[:] += rate * f + weight * by_f
+        return total
+
+    @cached_property
+    def _second(self) -> Callable[..., Sequence[float]]:
+        symbols = [sp.Symbol(f"g{k}") for k in range(len(self._parts))]
+        slopes = [sp.diff(self._expression, a, b) for a in symbols for b in symbols]
+        function: Callable[..., Sequence[float]] = numerical(symbols, slopes, "math")
+        return function
+
     @cached_property
     def _function(self) -> Callable[..., Sequence[float]]:
         symbols = [sp.Symbol(f"g{k}") for k in range(len(self._parts))]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,15 @@ class GoalPart(ABC):
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
 
+    @abstractmethod
+    def curvature(
+        self, system: DiscreteSystem, coordinates: Array, forces: Array
+    ) -> tuple[Array, Array]:
+        """Return the rates of both `slopes` along rates of coordinates and residual (collective).
+
+        Of quantities of places that are linear in coordinates, and forces linear in the residual.
+        """
+
 
 class PlacePart(GoalPart):
     """The sum of a user's function over tuples of places."""
@@ -89,17 +99,50 @@ class PlacePart(GoalPart):
         self._reading, self._substitution = reading, substitution
         self._jets: list[JetOfEnd] = substitution.jets
         symbols = [s for jet in self._jets for s in symbols_of(jet, "change")]
-        self._values = jit.Values([expression, *(sp.diff(expression, s) for s in symbols)])
+        slopes = [sp.diff(expression, s) for s in symbols]
+        self._values = jit.Values([expression, *slopes])
+        self._slopes, self._symbols = slopes, symbols
         own = reading.parameters.values()
         self.parametric = bool(list(parameters_in(list(own)))) or any(map(callable, own))
 
     def value(self, system: DiscreteSystem) -> float:
         """Return the value at the present state (collective)."""
-        return float(self._evaluated(system)[0][0].sum())
+        return float(self._evaluated(system, self._values)[0][0].sum())
 
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
-        (value, *slopes), every = self._evaluated(system)
+        (value, *slopes), every = self._evaluated(system, self._values)
+        by = self._by_coordinates(system, slopes, every)
+        return float(value.sum()), by, np.zeros_like(by)
+
+    @cached_property
+    def _second(self) -> jit.Values:
+        return jit.Values([sp.diff(a, b) for a in self._slopes for b in self._symbols])
+
+    def curvature(
+        self, system: DiscreteSystem, coordinates: Array, forces: Array
+    ) -> tuple[Array, Array]:
+        """Return the rates of both `slopes` (collective)."""
+        values, every = self._evaluated(system, self._second)
+        n = len(self._symbols)
+        second = np.array(values).reshape(n, n, -1)
+        moved = np.zeros((n, second.shape[2]))
+        for k, ((end, _), rows) in enumerate(every.items()):
+            there = np.zeros((self._count(system, end), 3))
+            if rows is not None:
+                own = rows.value * coordinates[rows.coordinate]
+                np.add.at(there, (rows.place, rows.component), own)
+            moved[3 * k : 3 * k + 3] = np.asarray(system.sum(there)).T
+        rates = np.einsum("abk,bk->ak", second, moved)
+        return self._by_coordinates(system, [*rates], every), np.zeros_like(coordinates)
+
+    def _by_coordinates(
+        self,
+        system: DiscreteSystem,
+        slopes: Sequence[Array],
+        every: dict[JetOfEnd, JetRows | None],
+    ) -> Array:
+        """Return derivatives by coordinates of those by the jets of all places."""
         by = np.zeros_like(system.state)
         for k, (jet, rows) in enumerate(every.items()):
             if rows is None:
@@ -108,15 +151,15 @@ class PlacePart(GoalPart):
             if self._count(system, jet[0]) == 1:
                 slope = slope.sum(axis=0, keepdims=True)
             np.add.at(by, rows.coordinate, rows.value * slope[rows.place, rows.component])
-        return float(value.sum()), by, np.zeros_like(by)
+        return by
 
     def _count(self, system: DiscreteSystem, end: int) -> int:
         return int(self.ends[end].resolve(system.layout).total)
 
     def _evaluated(
-        self, system: DiscreteSystem
+        self, system: DiscreteSystem, values: jit.Values
     ) -> tuple[list[Array], dict[JetOfEnd, JetRows | None]]:
-        """Return value and derivatives (K,) of all places, and the jets as rows (collective)."""
+        """Return values (K,) of all places, and the jets as rows (collective)."""
         counts = [self._count(system, k) for k in range(len(self.ends))]
         size = max(counts)
         if any(count not in (0, 1, size) for count in counts):
@@ -139,10 +182,10 @@ class PlacePart(GoalPart):
             rows, change, reference = self._jet(system, *jet, changes)
             if changes:
                 every[jet] = rows
-            for of, values in (("change", change), ("reference", reference)):
+            for of, there in (("change", change), ("reference", reference)):
                 for a, symbol in enumerate(symbols_of(jet, of)):  # type: ignore[arg-type]
-                    at[str(symbol)] = values[:, a]
-        columns = [np.broadcast_to(x, (size,)) for x in self._values(at)]
+                    at[str(symbol)] = there[:, a]
+        columns = [np.broadcast_to(x, (size,)) for x in values(at)]
         return columns, every
 
     def _jet(
@@ -195,6 +238,14 @@ class SupportPart(GoalPart):
         expression = scalar(what, "function", given, {*symbols}, must=must)
         slopes = [expression, *(sp.diff(expression, s) for s in symbols)]
         self._function = numerical(symbols, slopes, "math")
+        self._slopes, self._symbols = slopes[1:], symbols
+        self._turns = bool(expression.free_symbols & {*vectors["M"]})
+
+    @cached_property
+    def _second(self) -> Callable[..., Sequence[float]]:
+        second = [sp.diff(a, b) for a in self._slopes for b in self._symbols]
+        function: Callable[..., Sequence[float]] = numerical(self._symbols, second, "math")
+        return function
 
     def _acting(self, system: DiscreteSystem) -> tuple[Mask, Array, Array]:
         """Return the mask of what it holds here, the point of moments, F and M (collective)."""
@@ -216,18 +267,39 @@ class SupportPart(GoalPart):
 
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
-        mine, point, acting = self._acting(system)
-        value, *weights = map(float, self._function(*acting))
+        there = self._acting(system)
+        value, *weights = map(float, self._function(*there[2]))
+        return value, *self._by(system, np.array(weights), there)
+
+    def curvature(
+        self, system: DiscreteSystem, coordinates: Array, forces: Array
+    ) -> tuple[Array, Array]:
+        """Return the rates of both `slopes` (collective)."""
+        there = self._acting(system)
+        own = slice(0, system.numbering.start[system.numbering.owned_vertices])
+        count = 6 if self._turns else 3
+        each = (self._by(system, weights, there) for weights in np.eye(6)[:count])
+        shares = [x @ coordinates + f[own] @ forces[own] for x, f in each]
+        moved = np.zeros(6)
+        moved[: len(shares)] = system.sum(np.array(shares))
+        second = np.array(self._second(*there[2]), dtype=float).reshape(6, 6)
+        return self._by(system, second @ moved, there)
+
+    def _by(
+        self, system: DiscreteSystem, weights: Array, there: tuple[Mask, Array, Array]
+    ) -> tuple[Array, Array]:
+        """Return derivatives of `weights` . (F, M) by coordinates and residual (collective)."""
+        mine, point, acting = there
         numbering = system.numbering
         owned = numbering.vertex_of < numbering.owned_vertices
-        motion = np.array(weights) @ rigid_modes(system, system.state, about=point)
+        motion = weights @ rigid_modes(system, system.state, about=point)
         forces = np.where(mine, motion, 0.0)
         by = np.zeros_like(forces)
-        turns = np.array(weights[3:])
+        turns = weights[3:]
         if turns.any():  # arms of moments follow the state
             f = np.where(mine & owned, system.residual_at_solution(), 0.0)
             by += self._by_arms(system, f, turns, mine, acting[:3])
-        return value, by, forces
+        return by, forces
 
     def _by_arms(
         self, system: DiscreteSystem, f: Array, turns: Array, mine: Mask, force: Array

@@ -13,7 +13,7 @@ from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ..gradients.goal import Goal, GoalSlopes
-from ..rates import DIFFERENCE_STEP, Quotients, rates
+from ..rates import DIFFERENCE_STEP, Quotients, Rates, rates
 from .transposed import Transposed
 
 if TYPE_CHECKING:
@@ -78,8 +78,25 @@ class Adjoint:
         """Return the derivatives by variables (collective)."""
         system = self.system
         slopes = goal.slopes(system)
-        g, all_terms = slopes.coordinates, True
-        free = to_owners(system, g)
+        w, by = self.pulled(slopes)
+        found: list[tuple[Variable, float | Array]] = []
+        for variable in variables:
+            if isinstance(variable, Field):
+                value: float | Array = by_field(system, variable, by)
+                changes = bool(columns_of(system, variable))
+            else:
+                change = self.change(variable, goal)
+                explicit = (change.ends[0] - change.ends[1]) / change.span
+                value = self.along(slopes, w, by, change.rates) + goal.explicit(system, explicit)
+                changes = self.changes(change)
+            self.require_change(variable, changes)
+            found.append((variable, value))
+        return Gradient(slopes.value, found)
+
+    def pulled(self, slopes: GoalSlopes) -> tuple[Array, Derivatives]:
+        """Return the weights w of the residual for a goal, and the derivatives of w . R."""
+        system = self.system
+        free, all_terms = to_owners(system, slopes.coordinates), True
         if system.sum(np.array([np.abs(slopes.forces).sum()]))[0]:
             pulled = self._pull(slopes.forces)
             all_terms = pulled.all_terms
@@ -93,26 +110,19 @@ class Adjoint:
         w = self.linear.solve(np.where(self.fixed, 0.0, -free), transpose=True) + slopes.forces
         by = self._pull(w)
         require_no_memory(system, by)
-        found: list[tuple[Variable, float | Array]] = []
-        for variable in variables:
-            if isinstance(variable, Field):
-                value: float | Array = by_field(system, variable, by)
-                changes = bool(_columns(system, variable))
-            else:
-                change = self.change(variable, goal)
-                explicit = (change.ends[0] - change.ends[1]) / change.span
-                own = change.rates.along(system, by) + g @ change.rates.prescribed
-                total = float(system.sum(np.array([own]))[0]) + goal.explicit(system, explicit)
-                value = total + self._by_supports(w, by, change.rates.prescribed)
-                changes = self._changes(change)
-            self._require_change(variable, changes)
-            found.append((variable, value))
-        return Gradient(slopes.value, found)
+        return w, by
+
+    def along(self, slopes: GoalSlopes, w: Array, by: Derivatives, rate: Rates) -> float:
+        """Return the derivative of a goal by what a parameter changes (collective)."""
+        system = self.system
+        own = rate.along(system, by) + slopes.coordinates @ rate.prescribed
+        total = float(system.sum(np.array([own]))[0])
+        return total + self._by_supports(w, by, rate.prescribed)
 
     def sensitivity(self, variables: Sequence[Variable], goals: Sequence[Goal]) -> list[Gradient]:
         """Return the derivatives of goals by variables, one linear system each (collective)."""
         system = self.system
-        self._require_tangent()
+        self.require_tangent()
         slopes = [goal.slopes(system) for goal in goals]
         found: list[list[tuple[Variable, float | Array]]] = [[] for _ in goals]
         for variable in variables:
@@ -123,50 +133,63 @@ class Adjoint:
                         for k in range(len(variable.values))
                     ]
                 )
-                changes = bool(_columns(system, variable))
+                changes = bool(columns_of(system, variable))
                 for own, column in zip(found, columns.T, strict=True):
                     own.append((variable, column))
             else:
                 change = self.change(variable)
-                rate, changes = change.rates, self._changes(change)
+                rate, changes = change.rates, self.changes(change)
                 moved = self._moved(slopes, rate.values, rate.rows, rate.prescribed)
                 for goal, own, value in zip(goals, found, moved, strict=True):
                     of_goal = self.change(variable, goal)
                     explicit = (of_goal.ends[0] - of_goal.ends[1]) / of_goal.span
                     changes |= bool(explicit.any())
                     own.append((variable, value + goal.explicit(system, explicit)))
-            self._require_change(variable, changes)
+            self.require_change(variable, changes)
         return [Gradient(s.value, own) for s, own in zip(slopes, found, strict=True)]
 
     def _moved(
         self, slopes: Sequence[GoalSlopes], values: Array, rows: dict[int, Array], prescribed: Array
     ) -> list[float]:
         """Return how goals change with state and forces, along a direction (collective)."""
+        answer, forces = self.response(values, rows, prescribed)
+        numbering = self.system.numbering
+        own = slice(0, numbering.start[numbering.owned_vertices])
+        parts = [s.coordinates @ answer + s.forces[own] @ forces[own] for s in slopes]
+        return [float(x) for x in self.system.sum(np.array(parts))]
+
+    def response(
+        self, values: Array, rows: dict[int, Array], prescribed: Array
+    ) -> tuple[Array, Array]:
+        """Return the rates of coordinates and residual along a direction (collective).
+
+        Parameters
+        ----------
+        values, rows, prescribed : see `Rates`.
+        """
         system = self.system
-        numbering, f, answer = system.numbering, np.zeros_like(prescribed), prescribed.copy()
+        f, answer = np.zeros_like(prescribed), prescribed.copy()
         direct = np.zeros_like(f)
-        self.system.assembler.turn(values, rows)
+        system.assembler.turn(values, rows)
         self.solver.guarded(lambda: system.assembler.parameter(system.state, direct))
         system.assembler.product(system.state, prescribed, f)
         right = np.where(self.fixed, 0.0, -(direct + f))
         answer += self.linear.solve(right, transpose=False)
         system.assembler.product(system.state, answer, f)
-        own = slice(0, numbering.start[numbering.owned_vertices])
-        parts = [s.coordinates @ answer + s.forces[own] @ (direct + f)[own] for s in slopes]
-        return [float(x) for x in system.sum(np.array(parts))]
+        return answer, direct + f
 
     def _of_cell(self, field: Field, cell: int) -> tuple[Array, dict[int, Array], Array]:
         """Return the direction of what one value of a field drives."""
         system = self.system
         rows: dict[int, Array] = {}
-        for number, column in _columns(system, field):
+        for number, column in columns_of(system, field):
             form = system.forms[number]
             change = rows.setdefault(number, np.zeros_like(form.cell))
             if form.ids is not None:
                 change[form.ids == cell, column] = 1.0
         return np.zeros_like(system.assembler.values), rows, np.zeros_like(system.state)
 
-    def _require_tangent(self) -> None:
+    def require_tangent(self) -> None:
         """Raise where tangents are not the derivatives of the residual (collective)."""
         system = self.system
         numbering = system.numbering
@@ -191,7 +214,7 @@ class Adjoint:
             )
 
     @staticmethod
-    def _require_change(variable: Variable, changes: bool) -> None:
+    def require_change(variable: Variable, changes: bool) -> None:
         """Raise where nothing depends on a variable."""
         if not changes:
             raise ParameterError(
@@ -201,7 +224,7 @@ class Adjoint:
                 given=label(variable),
             )
 
-    def _changes(self, change: Quotients[Array]) -> bool:
+    def changes(self, change: Quotients[Array]) -> bool:
         """Tell whether anything changes with a parameter (collective)."""
         rate = change.rates
         size = np.abs(rate.values).sum() + np.abs(rate.prescribed).sum()
@@ -261,7 +284,7 @@ def to_owners(system: DiscreteSystem, shares: Array) -> Array:
     return total
 
 
-def _columns(system: DiscreteSystem, field: Field) -> list[tuple[int, int]]:
+def columns_of(system: DiscreteSystem, field: Field) -> list[tuple[int, int]]:
     """Return forms and columns of their parameters that a field of values gives."""
     return [
         (number, column)
@@ -275,7 +298,7 @@ def _columns(system: DiscreteSystem, field: Field) -> list[tuple[int, int]]:
 def by_field(system: DiscreteSystem, field: Field, by: Derivatives) -> Array:
     """Return the derivatives (cells,) by the values of a field, on every rank (collective)."""
     total = np.zeros(len(field.values))
-    for number, column in _columns(system, field):
+    for number, column in columns_of(system, field):
         form = system.forms[number]
         if number in by.rows and form.ids is not None:
             own = form.owned.astype(bool)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -32,13 +33,13 @@ from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
+from .krylov import release
 from .path_arguments import require_possible
 from .steps import LoadSteps, step_ends
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...arrays import Array
     from ...output.checkpoint import Facts
     from ...output.history import History
     from ...output.restart import Restart, Saved
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from ..gradients.goal import Goal
     from .adjoint import Adjoint, Gradient
     from .convergence import Convergence
+    from .hessian import GaussNewton
 
 Monitor = Callable[[Step], None]
 
@@ -116,7 +118,7 @@ class StaticProblem(OneProcess, Displayable):
         self._continuation: Continuation | None = None
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None
-        self._solution: tuple[Array, ...] | None = None
+        self._solution = b""
 
     def _headline(self) -> str:
         """Return the system and how far it is."""
@@ -144,7 +146,7 @@ class StaticProblem(OneProcess, Displayable):
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.equilibrium_solver.linear.storage.mat
+        return self.equilibrium_solver.linear.pattern
 
     @property
     def F(self) -> PETSc.Vec:
@@ -308,6 +310,8 @@ class StaticProblem(OneProcess, Displayable):
                 raise
             if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
+        if self.solver.krylov is not None:
+            release()
         return self.history
 
     @warns_once
@@ -434,30 +438,93 @@ class StaticProblem(OneProcess, Displayable):
         variables = require_variables(self._system, parameters)
         return self._adjoint("sensitivity").sensitivity(variables, goals)
 
+    @warns_once
+    def hessian(
+        self, goal: Goal, parameters: Sequence[Parameter | Field], *, gauss_newton: bool
+    ) -> GaussNewton:
+        r"""Return products with the Hessian of a goal at the last equilibrium (collective).
+
+        The Gauss-Newton Hessian, :math:`(dy/dp)^T J_{yy}\, dy/dp` with the quantities y that the
+        goal is a function of; see `GaussNewton`. It serves while the state is that of now.
+
+        Parameters
+        ----------
+        goal, parameters : as those of `gradient`.
+        gauss_newton : True; exact second derivatives are not known.
+
+        Returns
+        -------
+        A `scipy.sparse.linalg.LinearOperator` (n, n) of all values of the parameters, in their
+        order: ``H @ d``, or ``H @ np.eye(n)`` for all of it.
+
+        Raises
+        ------
+        ParameterError : as those of `sensitivity`; ``gauss_newton=False``; the goal itself has one
+            of the parameters.
+
+        Examples
+        --------
+        Of two measured heights of a cable under loads, the standard errors of both moduli:
+
+        >>> import numpy as np
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((1.0,), (4,))
+        >>> EI, EA = sa.Parameter("EI", 1.0), sa.Parameter("EA", 100.0)
+        >>> cable = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=EA, EI=EI)
+        >>> tip = cable.at((1.0, 0.0, 0.0))
+        >>> terms = [sa.fix(cable["x0"]), sa.force(tip, (5.0, 0.5, 0.0))]
+        >>> problem = sa.StaticProblem(sa.System(cable, terms=terms))
+        >>> _ = problem.solve()
+        >>> misfit = sa.Goal(lambda u_a: (u_a[0] - 0.0482) ** 2 + (u_a[1] - 0.06) ** 2, tip)
+        >>> H = problem.hessian(misfit, [EI, EA], gauss_newton=True)
+        >>> covariance = 2 * 1e-4**2 * np.linalg.inv(H @ np.eye(2))     # of readings to 0.1 mm
+        >>> [round(float(x), 3) for x in np.sqrt(np.diag(covariance))]
+        [0.005, 0.199]
+        """
+        from .adjoint import require_goal, require_variables
+        from .hessian import GaussNewton
+
+        if gauss_newton is not True:
+            raise ParameterError(
+                "hessian: exact second derivatives are not known: gauss_newton=True",
+                asked="gauss_newton",
+                given=gauss_newton,
+                possible=(True,),
+            )
+        found, variables = require_goal(goal), require_variables(self._system, parameters)
+        present = partial(self._require_present, "hessian")
+        return GaussNewton(self._adjoint("hessian"), found, variables, present)
+
     def _adjoint(self, what: str) -> Adjoint:
         """Return what differentiates at the last equilibrium (collective)."""
         from .adjoint import Adjoint
 
         self._options.late = True
         with self.solver.interruption, self._options, STAGES["statics"]:
-            now, then = self._fingerprint(), self._solution
-            same = then is not None and all(map(np.array_equal, now, then))
-            if not self._system.comm.allreduce(same, op=MPI.LAND):
-                raise ParameterError(
-                    f"{what}: the state, the time or a parameter is another than after the last "
-                    "solution: call solve(to=system.time) first",
-                    asked=what,
-                )
+            self._require_present(what)
             return Adjoint(self.solver)
 
-    def _fingerprint(self) -> tuple[Array, ...]:
-        """Return what an equilibrium depends on (collective)."""
+    def _require_present(self, what: str) -> None:
+        """Raise where the state or a parameter is another than after the last solution."""
+        now, then = self._fingerprint(), self._solution
+        if not self._system.comm.allreduce(now == then, op=MPI.LAND):
+            raise ParameterError(
+                f"{what}: the state, the time or a parameter is another than after the last "
+                "solution: call solve(to=system.time) first",
+                asked=what,
+            )
+
+    def _fingerprint(self) -> bytes:
+        """Return a hash of what an equilibrium depends on (collective)."""
         system = self._system
         with together(system.comm):
             system.update(system.time)
         rows = [rows for _, rows in sorted(system.assembler.rows.items())]
         at = np.array([system.time, float(self.solver.ready)])
-        return at, system.state.copy(), system.assembler.values.copy(), *rows
+        found = hashlib.blake2b()
+        for values in (at, system.state, system.assembler.values, *rows):
+            found.update((values + 0.0).tobytes())  # -0 is 0
+        return found.digest()
 
     def cost(self) -> Cost:
         """Predict the memory of a solution before anything of that size is made (collective).
