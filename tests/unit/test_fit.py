@@ -229,3 +229,43 @@ def test_bad_input_is_refused() -> None:
         sa.fit(law, squeezed, incompressible=True)
     with refused(wrong, asked="tests", given="uniaxial"):
         sa.fit(law, [good, "uniaxial"])  # type: ignore[list-item]
+
+
+def test_arguments_of_tests_are_checked_by_name() -> None:
+    with refused(sa.ParameterError, asked="tiem"):
+        sa.MaterialTest.uniaxial([1.0, 1.1], [0.0, 1.0], tiem=[0.0, 1.0])  # type: ignore[call-arg]
+    with refused(sa.ParameterError, asked="time"):
+        sa.MaterialTest.volumetric([1.0, 0.9], [0.0, 1.0], time=[0.0, 1.0])
+
+
+def test_units_that_no_material_has_are_told() -> None:
+    strain = np.linspace(0.0, 0.1, 5)
+    for modulus, is_told in ((1e12, False), (3e12, True)):
+        test = sa.MaterialTest.uniaxial(strain=strain, stress=modulus * strain)
+        found = sa.fit(sa.energies.yeoh(), test, fixed=dict(C20=0.0, C30=0.0))
+        assert any("diamond" in note for note in found.notes) == is_told
+
+
+def test_loss_of_rank_one_convexity_in_the_range_is_told() -> None:
+    x = np.linspace(1.0, 3.0, 12)
+    law = sa.energies.hencky()  # incompressible: lost where the stretch is large
+    found = sa.fit(law, sa.MaterialTest.uniaxial(x, 3.0 * np.log(x) / x), incompressible=True)
+    assert any("rank-one" in note for note in found.notes)
+    small = sa.MaterialTest.uniaxial(x[:3], 3.0 * np.log(x[:3]) / x[:3])
+    assert not any("rank-one" in n for n in sa.fit(law, small, incompressible=True).notes)
+
+
+@pytest.mark.parametrize("pulled", [0.1, 0.5])
+def test_strains_beyond_the_tests_are_told(pulled: float) -> None:
+    x = np.array([1.0, 1.1, 1.2])
+    test = sa.MaterialTest.uniaxial(x, 0.3 * (x - x**-2))
+    found = sa.fit(sa.energies.yeoh(), test, fixed=dict(C20=0.0, C30=0.0))
+    np.testing.assert_allclose(found.range, (1.2**-0.5, 1.2))
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1))
+    cube = sa.Body(mesh["body"], sa.elements.hex8, found.law, k=50.0, **found.values)
+    pull = sa.fix(cube["x1"], "x", displacement=(pulled, 0.0, 0.0))
+    system = sa.System(cube, terms=[*(sa.fix(cube[f"{a}0"], a) for a in "xyz"), pull])
+    sa.StaticProblem(system).solve()
+    told = found.extrapolation(system, cube)
+    assert bool(told) == (pulled > 0.2)
+    assert ("100 %" in told and "to 1.5," in told) == (pulled > 0.2)
