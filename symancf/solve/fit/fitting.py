@@ -28,7 +28,6 @@ HISTORY_SAMPLES = 8  # the same where the law has memory
 REFINED = 4  # the best of them, from which least squares begin
 EVALUATIONS = 60  # of the stresses in least squares from one start
 BULK_RATIO = 100.0  # bulk over shear modulus to begin with, where no test tells it
-OUTSIDE = 1e6  # difference where the law has no equilibrium
 
 
 def fit(
@@ -360,6 +359,7 @@ class _Problem:
         low, high = (np.array(side, dtype=float) for side in zip(*limits, strict=True))
         size = np.where(theta[others] != 0.0, abs(theta[others]), 1.0)
         last: dict[bytes, tuple[Array, Array, Array]] = {}
+        outside = np.finfo(float).max ** 0.25  # the difference where the law has no equilibrium
 
         def at(x: Array) -> tuple[Array, Array, Array]:
             key = x.tobytes()
@@ -379,7 +379,7 @@ class _Problem:
                 difference = (stress - self.data) / self.scale
                 bad = ~np.isfinite(difference)
                 by = np.nan_to_num(by, posinf=0.0, neginf=0.0)
-                last[key] = np.where(bad, OUTSIDE, difference), by, trial
+                last[key] = np.where(bad, outside, difference), by, trial
             return last[key]
 
         answer = least_squares(

@@ -127,7 +127,8 @@ class Fit:
             return ""
         return (
             f"body {body.name!r} is strained beyond the tests at {100 * count / every:.3g} % of "
-            f"its points: stretches {least:.4g} to {largest:.4g}, of the tests {low:.4g} to {high:.4g}"
+            f"its points: stretches {least:.4g} to {largest:.4g}, of the tests {low:.4g} to "
+            f"{high:.4g}"
         )
 
     def table(self) -> Table:
