@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -184,6 +185,19 @@ def test_units_of_parameters_are_inferred() -> None:
     assert found.note == "mu [Pa], Jm [-], k [Pa]"
     assert "EI [N m^2]" in sa.check(energies.cable())["units"].note
     assert "tau1 [s]" in sa.check(CATALOGUE["prony"][0])["units"].note
+
+
+def test_a_system_tells_of_a_law_that_depends_on_the_frame() -> None:
+    def objective(F: Any, J: Any, *, mu: Any, k: Any) -> Any:
+        return mu / 2 * ((F.T * F).trace() - 3 - 2 * sp.log(J)) + k / 2 * (J - 1) ** 2
+
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    for law, is_told in ((_frame, True), (objective, False)):
+        body = sa.Body(mesh["body"], sa.elements.hex8_plain, law, mu=1.0, k=2.0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"])])).solve()
+        assert any("depends on the frame" in str(w.message) for w in caught) == is_told
 
 
 # ---- terms -----------------------------------------------------------------------------------
