@@ -13,6 +13,7 @@ import sympy as sp
 import symancf as sa
 from symancf import energies
 from symancf.laws.properties import sample_of
+from tests.campaign import laws_of_the_literature, mutants
 from tests.refusals import refused
 
 FIBRES = [(0.8, 0.6, 0.0), (0.8, -0.6, 0.0)]
@@ -198,6 +199,28 @@ def test_a_system_tells_of_a_law_that_depends_on_the_frame() -> None:
             warnings.simplefilter("always")
             sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"])])).solve()
         assert any("depends on the frame" in str(w.message) for w in caught) == is_told
+
+
+OF_THE_LITERATURE = [
+    "yeoh_1990",
+    "gent_thomas",
+    "blatz_ko",
+    "holzapfel_2000",
+    "murnaghan",
+    "tube_model",
+]
+
+
+@pytest.mark.parametrize("name", OF_THE_LITERATURE)
+def test_no_alarm_on_laws_of_the_literature(name: str) -> None:
+    """All of them are in the campaign."""
+    law, values = laws_of_the_literature.LAWS[name]
+    assert sa.check(law, **values).passed
+
+
+def test_mutants_of_the_catalogue_are_named() -> None:
+    found = mutants.run(2026, 10)
+    assert found["named"] == found["judged"] > 7
 
 
 # ---- terms -----------------------------------------------------------------------------------

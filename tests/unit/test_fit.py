@@ -269,3 +269,46 @@ def test_strains_beyond_the_tests_are_told(pulled: float) -> None:
     told = found.extrapolation(system, cube)
     assert bool(told) == (pulled > 0.2)
     assert ("100 %" in told and "to 1.5," in told) == (pulled > 0.2)
+
+
+def test_least_squares_begin_from_several_samples() -> None:
+    """From the best sample alone those of this seed end in another minimum, 2 % off."""
+    law = sa.energies.ogden()
+    values = dict(mu1=0.63, alpha1=1.3, mu2=0.0012, alpha2=5.0, mu3=-0.01, alpha3=-2.0, k=1.0)
+    x = np.array([1.02, 1.12, 1.24, 1.4, 1.6, 1.9, 2.2, 2.5, 3.0, 3.6, 4.0, 4.7, 5.3, 5.8])
+    x = np.append(x, [6.4, 6.8, 7.1, 7.4])
+    response, tests = Response(law, incompressible=True), []
+    for kind, rows in (("uniaxial", 18), ("equibiaxial", 12)):
+        make = getattr(sa.MaterialTest, kind)
+        ((stress, _),) = response.stress([make(x[:rows], x[:rows])], values)
+        tests.append(make(x[:rows], stress[:, 0]))
+    assert max(sa.fit(law, tests, seed=2).rms.values()) < 1e-6
+
+
+def test_a_far_start_takes_many_evaluations() -> None:
+    law, x = sa.energies.ogden(terms=2), np.linspace(1.0, 3.0, 10)
+    values = dict(mu1=0.3, alpha1=1.7, mu2=-0.02, alpha2=-3.0, k=1.0)
+    response, tests = Response(law, incompressible=True), []
+    for make in (sa.MaterialTest.uniaxial, sa.MaterialTest.equibiaxial):
+        ((stress, _),) = response.stress([make(x, x)], values)
+        tests.append(make(x, stress[:, 0]))
+    found = sa.fit(law, tests, start=dict(alpha1=6.0, alpha2=-8.0))
+    assert max(found.rms.values()) < 1e-10
+
+
+def test_a_bulk_modulus_of_which_no_test_tells_ends_stiff() -> None:
+    x = np.linspace(1.0, 1.5, 8)
+    test = sa.MaterialTest.uniaxial(x, 0.4 * (x - x**-2))
+    known = dict(C20=0.0, C30=0.0)
+    found = sa.fit(sa.energies.yeoh(), test, fixed=known, incompressible=False)
+    assert found.values["k"] > 1e7 * found.values["C10"]
+
+
+def test_a_law_with_narrow_domains_is_found_among_many_samples() -> None:
+    """Of twelve samples of this seed none has an equilibrium at all stretches."""
+    law, x = sa.energies.extended_tube(), np.linspace(1.02, 7.4, 18)
+    values = dict(Gc=0.18, Ge=0.2, beta=0.2, delta=0.1, k=1.0)
+    response = Response(law, incompressible=True)
+    ((stress, _),) = response.stress([sa.MaterialTest.uniaxial(x, x)], values)
+    found = sa.fit(law, sa.MaterialTest.uniaxial(x, stress[:, 0]), seed=1)
+    assert max(found.rms.values()) < 1e-10

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ...arrays import Array
 
 SAMPLES = 120  # of constants that are no moduli, looked at before least squares
-HISTORY_SAMPLES = 8  # the same where the law has memory
 REFINED = 4  # the best of them, from which least squares begin
 EVALUATIONS = 60  # of the stresses in least squares from one start
 BULK_RATIO = 100.0  # bulk over shear modulus to begin with, where no test tells it
@@ -278,7 +277,7 @@ class _Problem:
         """Return samples of constants with their sums of squares."""
         generator = np.random.default_rng(seed)
         others = [n for n in self.names if n not in moduli]
-        number = HISTORY_SAMPLES if self.response.has_memory else SAMPLES
+        number = REFINED if self.response.has_memory else SAMPLES  # histories take long
         if all(n in start for n in others):
             number = 1
         result = []
