@@ -298,6 +298,8 @@ def test_what_cannot_be_checked_is_refused() -> None:
         sa.check(3.0)
     with refused(sa.ParameterError, asked="mu"):
         sa.check(energies.neo_hooke(), mu=-1.0)
+    with refused(sa.ParameterError, asked="EA"):
+        sa.check(energies.cable(), EA=-1.0)
     with refused(sa.ParameterError, asked="nu"):
         sa.check(energies.neo_hooke(), nu=0.3)
     with refused(sa.ParameterError, asked="stretches"):

@@ -23,7 +23,7 @@ from .law import QUANTITY_UNITS
 from .property import Property
 from .rest import MODULI, REST, STABLE, vanishes
 from .solid_energy import compiled
-from .subject import ROUND_OFF, number_for
+from .subject import ROUND_OFF, number_for, require_domains
 from .units import Exponents, unit_of, units
 
 FAMILIES = (cable, rod, thin_plate, beam_solid)
@@ -116,6 +116,7 @@ def structure_of(law: Any, values: Mapping[str, float]) -> StructureSample | Non
     kinematics = next(offering, None)
     if kinematics is None:
         return None
+    require_domains(law, f"{asked.name}()", values)
     plain = {q: _plain(q, kinematics.quantities[q].value) for q in asked.quantities}
     parameters = {p: real(p) for p in asked.parameters}
     called, _ = call_law(law, plain, parameters)
