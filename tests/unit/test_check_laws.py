@@ -150,6 +150,15 @@ def test_what_is_wrong_is_named_with_a_witness(name: str) -> None:
     assert "VIOLATED" in str(found)
 
 
+def test_a_law_of_f_that_does_not_turn_is_proved_by_its_torque() -> None:
+    def of_f(F: Any, *, mu: Any, k: Any) -> Any:
+        J = F.det()
+        return mu / 2 * ((F.T * F).trace() - 3) - mu * (J - 1) + k / 2 * (J - 1) ** 2
+
+    found = sa.check(of_f, mu=1.0, k=5.0)["frame indifference"]
+    assert (found.verdict, found.note) == ("proof", "P F^T is symmetric")
+
+
 def test_a_witness_shows_it() -> None:
     found = sa.check(_frame, mu=1.0, k=2.0)["frame indifference"]
     F, Q = found.witness["F"], found.witness["Q"]
