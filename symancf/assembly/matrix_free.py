@@ -53,7 +53,7 @@ class MatrixFree:
 
     Attributes
     ----------
-    mat : PETSc's matrix, of type shell, with products.
+    mat : PETSc's matrix, of type shell, with products and a diagonal.
     state : local vector, of the last `move`; the parameters are those of then, too.
     scale : a power of two near the largest entry.
     at_points : whether `multiply` reads derivatives at the points of quadrature, of each 45 numbers
@@ -103,7 +103,18 @@ class MatrixFree:
             matrix._multiply(ctypes.c_void_p(x), ctypes.c_void_p(y))
 
         self._prescribed = np.flatnonzero(numbering.fixed_by >= 0)
-        self._shell = Shell(numbering, multiply)
+        def take_diagonal(d: int) -> None:
+            matrix = reference()
+            assert matrix is not None
+            start = numbering.offset[:, numbering.block("position")]
+            there = np.flatnonzero(start >= 0)
+            local = np.zeros(numbering.coordinates)
+            own = matrix.diagonal[there].diagonal(axis1=1, axis2=2)
+            local[start[there][:, None] + np.arange(3)] = own
+            matrix._vectors.to_global(local, matrix._rows)
+            functions.VecCopy(ctypes.c_void_p(matrix._rows.handle), ctypes.c_void_p(d))
+
+        self._shell = Shell(numbering, multiply, take_diagonal)
         self.mat: PETSc.Mat = self._shell.mat
         own_mat(comm, self.mat, self)
         self.diagonal = np.zeros((numbering.vertices, 3, 3))

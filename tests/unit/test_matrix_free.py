@@ -116,6 +116,10 @@ def test_products_are_those_of_entries(kind: str, at_points: bool) -> None:
     matrix.mat.mult(x, y)
     y.axpy(-1.0, expected)
     assert y.norm(3) < 1e-6 * expected.norm(3)
+    free = np.ones(numbering.rows, dtype=bool)
+    free[numbering.prescribed_rows] = False
+    one, other = (m.mat.getDiagonal().getArray()[free] for m in (matrix, discrete.half))
+    assert np.abs(one - other).max(initial=0.0) < 1e-6 * np.abs(other).max(initial=0.0)
     v = numbering.random(2)
     v[numbering.fixed_by >= 0] = 0.0
     v, f = v.astype(np.float32), np.zeros(len(v), dtype=np.float32)
@@ -191,6 +195,16 @@ def test_entries_take_over_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.abs(system.state - half).max(initial=0.0) < 1e-8 * np.abs(half).max(initial=0.0)
     words = [str(w.message) for w in told if "-mat_type half" in str(w.message)]
     assert len(words) == (1 if system.comm.rank == 0 else 0)
+
+
+@pytest.mark.parametrize(("n", "entries"), [(8, True), (10, False)])
+def test_without_entries_from_twenty_thousand_unknowns_on(n: int, entries: bool) -> None:
+    system = block("hex27", divisions=(n, n, n))
+    options: dict[str, Any] = {"pc_type": "grids", "ksp_type": "cg"}
+    problem = sa.StaticProblem(system, options=options)
+    problem.solve(step=1.0)
+    assert ("half" in vars(system._discrete)) == entries
+    assert system.unknowns.size < 20_000 if entries else system.unknowns.size > 20_000
 
 
 @pytest.mark.collective
