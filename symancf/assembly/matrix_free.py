@@ -103,6 +103,7 @@ class MatrixFree:
             matrix._multiply(ctypes.c_void_p(x), ctypes.c_void_p(y))
 
         self._prescribed = np.flatnonzero(numbering.fixed_by >= 0)
+
         def take_diagonal(d: int) -> None:
             matrix = reference()
             assert matrix is not None
