@@ -702,8 +702,8 @@ class Assembler:
         """Return derivatives of s = v . residual(x) + seeds . update(x) (collective).
 
         By all parameters, by what laws remember, and by the coordinates: (tangent^T v), exact
-        also where tangents leave something out. Kernels are compiled with the mode ``pull`` when
-        this happens first.
+        also where tangents leave something out; rates follow as `follow` says. Kernels are compiled
+        with the mode ``pull`` when this happens first.
 
         Parameters
         ----------
@@ -713,7 +713,7 @@ class Assembler:
 
         Raises
         ------
-        CompileError : a law has unknowns of a cell.
+        CompileError : a law remembers functions of principal stretches.
         ParameterError : points slide with friction on facets that move, or are damped there.
         """
         self.prepare("pull", np.flatnonzero(self._active).tolist())

@@ -11,7 +11,7 @@ from symancf_codegen.graph.schedule import identifier
 from symancf_codegen.modes import COMMON, MODES, MOMENTS, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
 from symancf_codegen.text.contract_tensor import factored
-from symancf_codegen.text.print_local import after, before, solve_in_cell, unused
+from symancf_codegen.text.print_local import after, before, solve_in_cell, unused, weigh_in_cell
 from symancf_codegen.text.printer import broken
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ def cell_function(
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
     arrays = keep(structure, laws)
-    first = before(structure, name, mode, "\n".join(body), arrays.arrays, arrays.filled)
+    weighed = _weighed(structure, laws) if mode == "pull" else []
+    asks = "\n".join([*weighed, *body])
+    first = [*before(structure, name, mode, asks, arrays.arrays, arrays.filled), *weighed]
     lines = [signature(name, mode), "{"]
     lines += unused((*COMMON, *row.inputs, *row.sums), "\n".join([*first, *body]))
     if mode == "tangent" and not structure.has_tangent:
@@ -206,6 +208,28 @@ def solve_function(
                 loops[mode] += _all_points(count, call)
     starts = [law.solve[0] for group in laws for law in group if law.shared]
     return solve_in_cell(name, structure, starts, keep(structure, laws).arrays, arrays, loops)
+
+
+def _weighed(structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]]) -> list[str]:
+    """Return the statements that find the weights of equations of the cell, see `weigh_in_cell`."""
+    loops: list[str] = []
+    for segment, group in zip(structure.segments, laws, strict=True):
+        for k, (use, law) in enumerate(zip(segment.uses, group, strict=True)):
+            if law.weigh is None:
+                continue
+            called = [law.weigh]
+            if law.principal is not None and "Q" in law.weigh.arguments:
+                called = [law.principal, law.weigh]
+            lines = []
+            if "h" in law.weigh.arguments:
+                lines.append(f"v8 h[{3 * len(segment.jets)}];")
+                lines.append(f"jets{segment.index}(q, (const v8 *)v, h);")
+            if len(called) > 1:
+                lines.append(f"v8 Q[{use.sections}][15];")
+            for function in called:
+                lines += _call(structure, function, use, k, segment, weighing=True)
+            loops += _all_points(segment.size, lines)
+    return weigh_in_cell(len(structure.shared), loops) if structure.shared else []
 
 
 def _segment(
@@ -379,10 +403,12 @@ def _call(
     segment: Segment,
     *,
     solving: bool = False,
+    weighing: bool = False,
 ) -> list[str]:
     """Return the statements that call a point function at in-plane point q, place p.
 
-    `solving` : in the function that finds the unknowns of the cell.
+    `solving` : in the function that finds the unknowns of the cell; `weighing` : where the weights
+    of their equations are found.
     """
     s, single = segment.index, use.sections == 1
     rows = f"[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
@@ -431,6 +457,9 @@ def _call(
         }
     if solving:
         values["Q"] = f"(double *)Q{s}_{k}[{point}]"
+    if weighing:
+        values |= {"h": "(const double *)h", "D": "(double *)S"}
+        values["Q"] = f"(double *)Q[{'0' if single else 's'}]"
     names = [str(x) for x in structure.space.coordinates]
     values |= {identifier(x): f"point{s}[q][{names.index(x)}]" for x in use.coordinates}
     section = _section(use, f"section{s}_{k}")

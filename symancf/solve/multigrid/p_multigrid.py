@@ -69,7 +69,7 @@ class PMultigrid:
         of_corners = replace(
             nodes,
             grids=grids,
-            X=nodes.X[own],
+            start=nodes.start[own],
             grid=nodes.grid[own],
             ids=nodes.ids[own],
             prescribed=matrix.corners.prescribed,

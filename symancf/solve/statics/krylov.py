@@ -119,18 +119,18 @@ class Tangent(Shell):
 
     Parameters
     ----------
-    scratch : two local vectors and a vector of rows that products may overwrite; of the first,
-        the fixed coordinates are zero and stay so.
+    scratch : a local vector and a vector of rows that products may overwrite.
     """
 
     def __init__(
-        self, system: DiscreteSystem, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
+        self, system: DiscreteSystem, vectors: Vectors, scratch: tuple[Array, PETSc.Vec]
     ) -> None:
         self.border: tuple[Array, Array] | None = None
         self.entries: PETSc.Mat | None = None
         self._assembler = assembler = system.assembler
         self.state, self._linear = system.state.copy(), Linearized()
-        state, linear, (v, f, ours) = self.state, self._linear, scratch
+        state, linear, (f, ours) = self.state, self._linear, scratch
+        directions: list[Array] = []  # once there is one: its fixed coordinates stay zero
         handle = ctypes.c_void_p(ours.handle)
 
         def multiply(x: int, y: int) -> None:
@@ -146,8 +146,10 @@ class Tangent(Shell):
             if self.entries is not None:
                 functions.MatMult(ctypes.c_void_p(self.entries.handle), source, handle)
             else:
-                vectors.to_local(ours, v)
-                assembler.product(state, v, f, linear)
+                if not directions:
+                    directions.append(np.zeros_like(f))
+                vectors.to_local(ours, directions[0])
+                assembler.product(state, directions[0], f, linear)
                 vectors.to_global(f, ours)
             if self.border is not None:
                 ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
@@ -203,11 +205,11 @@ class KrylovSolver(LinearSolver):
         self._rtol = min(ksp.getTolerances()[0], 0.1)
         has_tolerance = options.choice("ksp_rtol") is not None
         self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
-        both = (np.zeros_like(system.state), self._scratch, vectors.new())
-        self._present = Tangent(system, vectors, both)
+        self._present = Tangent(system, vectors, (self._scratch, self._rows))
         self._free = _matrix_free(system, ksp, options.choice("mat_type"))
         self._half: Half | None = None
         if self._free is None and _without_aij(system, ksp):
+            release()  # what numbering has freed lies in pieces that no entries fit into
             self._half = system.half
         self._preconditioner = Preconditioner(system, self.storage, ksp, is_symmetric(system))
         self._preconditioner.attach()
@@ -215,7 +217,7 @@ class KrylovSolver(LinearSolver):
         self.begin()
         self._scaling: PartScaling | None = None
         if rows.parts > 1:
-            self._scaling = PartScaling(ksp, rows, both[2], self.residual.look)
+            self._scaling = PartScaling(ksp, rows, self._rows, self.residual.look)
 
     @property
     def assembles(self) -> bool:
@@ -478,6 +480,8 @@ class KrylovSolver(LinearSolver):
             self.renewals += 1
             self._age, self._fewest = 0, 0.0
         self._preconditioner.renew(self.operator, coarse)
+        if coarse:
+            release()
         return bad
 
     def _renew(self, state: Array) -> int:

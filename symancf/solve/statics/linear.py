@@ -45,7 +45,8 @@ class LinearSolver:
     ) -> None:
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.direct = True
-        self.residual = LinearResidual(system, ksp, vectors.new(), options)
+        self._rows = vectors.new()
+        self.residual = LinearResidual(system, ksp, self._rows, options)
         self.fixed: FixedSolver | None = None
         if ksp.getPC().getType() == FIXED:
             self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system), "umfpack", True)
