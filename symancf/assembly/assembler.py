@@ -85,20 +85,20 @@ class Derivatives:
 
 
 @dataclass(frozen=True)
-class MomentProduct:
-    """Products with the tangent of a state, see `Assembler.moments`.
+class Product:
+    """Products with the tangent of one state, whatever becomes of parameters later.
 
     Attributes
     ----------
-    terms, rooms : the assembler of C, and the arrays that it reads.
-    call : the function of C.
+    terms, arrays : the assembler of C, and what it reads.
+    call : the function of C, of an assembler and two vectors.
     """
 
     terms: Terms
-    rooms: list[Singles]
-    call: Callable[..., int]
+    arrays: Sequence[Data]
+    call: Callable[[int, int, int], object]
 
-    def __call__(self, v: Singles, f: Singles) -> None:
+    def __call__(self, v: Data, f: Data) -> None:
         """Write the product with a local vector v to f (owned rows are complete)."""
         with EVENTS["product"]:
             self.call(ctypes.addressof(self.terms), address(v), address(f))
@@ -580,9 +580,7 @@ class Assembler:
         finally:
             half.finish()
 
-    def moments(
-        self, x: Array, rooms: dict[Group, Singles], factor: float
-    ) -> tuple[MomentProduct, int]:
+    def moments(self, x: Array, rooms: dict[Group, Singles], factor: float) -> tuple[Product, int]:
         """Return products with the tangent at `x` in single precision, times a factor.
 
         They read its derivatives at the points of cells, for which `rooms` are made and used again.
@@ -611,7 +609,29 @@ class Assembler:
             )
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
-        return MomentProduct(made, list(rooms.values()), self._multiply_moments), int(bad)
+        return Product(made, list(rooms.values()), self._multiply_moments), int(bad)
+
+    def product_at(self, x: Array) -> Product:
+        """Return products with the tangent at `x` by kernels, with the present parameters.
+
+        `x` may be written to until the next call.
+        """
+        terms: list[Term] = []
+        arrays: list[Data] = [x]
+        for group in self.groups:
+            term = Term.from_buffer_copy(group.term)
+            if term.cell_rows:
+                cell, _, _ = group.lanes(group.numbers[0])
+                arrays.append(aligned(cell.shape, cell))
+                term.cell = address(arrays[-1])
+            terms.append(term)
+        at, code, size = address(x), CODE["product"], x.nbytes
+
+        def call(terms: int, v: int, f: int) -> None:
+            ctypes.memset(f, 0, size)
+            self._assemble(terms, code, at, v, f, None)
+
+        return Product(self._with_terms(terms), arrays, call)
 
     def _of_nodes(self, mode: str, x: Array, blocks: Array | None, half: HalfBlocks | None) -> int:
         """Evaluate a mode of kernels that is compiled when it is asked for, see `prepare`."""

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,13 +13,17 @@ from mpi4py import MPI
 
 from ..arrays import Array, Ints32, Mask
 from ..cells.table import CELLS
+from ..runtime.petsc import PETSc, functions
+from ..runtime.petsc import own as own_mat
 from .form import keeps_nodes
 from .half_blocks import Bits, HalfBlocks, NodeRows, Singles, fixed_bits
+from .shell import Shell
+from .vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .assembler import Assembler, MomentProduct
+    from .assembler import Assembler, Product
     from .form import Form
     from .group import Group
     from .numbering import Numbering
@@ -47,7 +53,8 @@ class MatrixFree:
 
     Attributes
     ----------
-    state : local vector, of the last `move`.
+    mat : PETSc's matrix, of type shell, with products and a diagonal.
+    state : local vector, of the last `move`; the parameters are those of then, too.
     scale : a power of two near the largest entry.
     at_points : whether `multiply` reads derivatives at the points of quadrature, of each 45 numbers
         in single precision (of an unknown of hex27 202 bytes), in the place of evaluating the law.
@@ -84,8 +91,33 @@ class MatrixFree:
         self.state = np.zeros(numbering.coordinates)
         self.scale, self.at_points = 1.0, True
         self._rooms: dict[Group, Singles] = {}
-        self._product: MomentProduct | None = None
-        self._double = np.zeros((2, 0))
+        self._moments: Product | None = None
+        self._product = assembler.product_at(self.state)
+        self._double, self._vectors = np.zeros((2, numbering.coordinates)), Vectors(numbering)
+        self._rows = self._vectors.new()
+        reference = weakref.ref(self)
+
+        def multiply(x: int, y: int) -> None:
+            matrix = reference()
+            assert matrix is not None
+            matrix._multiply(ctypes.c_void_p(x), ctypes.c_void_p(y))
+
+        self._prescribed = np.flatnonzero(numbering.fixed_by >= 0)
+
+        def take_diagonal(d: int) -> None:
+            matrix = reference()
+            assert matrix is not None
+            start = numbering.offset[:, numbering.block("position")]
+            there = np.flatnonzero(start >= 0)
+            local = np.zeros(numbering.coordinates)
+            own = matrix.diagonal[there].diagonal(axis1=1, axis2=2)
+            local[start[there][:, None] + np.arange(3)] = own
+            matrix._vectors.to_global(local, matrix._rows)
+            functions.VecCopy(ctypes.c_void_p(matrix._rows.handle), ctypes.c_void_p(d))
+
+        self._shell = Shell(numbering, multiply, take_diagonal)
+        self.mat: PETSc.Mat = self._shell.mat
+        own_mat(comm, self.mat, self)
         self.diagonal = np.zeros((numbering.vertices, 3, 3))
 
     def _held_corners(self, forms: Sequence[Form]) -> Bits:
@@ -106,7 +138,8 @@ class MatrixFree:
         """Take the state of the tangent, find its diagonal; return the number of bad points."""
         self.state[:] = state
         self.diagonal.fill(0.0)
-        self._product = None
+        self._moments, self._product = None, self._assembler.product_at(self.state)
+        self.mat.stateIncrease()
         return self._assembler.diagonal(self.state, self.diagonal)
 
     def linearize(self) -> None:
@@ -116,21 +149,35 @@ class MatrixFree:
         size = own if self.comm.size == 1 else self.comm.allreduce(own, MPI.MAX)
         self.scale = 2.0 ** math.frexp(size)[1] if 0.0 < size < math.inf else 1.0
         if self.at_points:
-            made = self._assembler.moments(self.state, self._rooms, 1.0 / self.scale)
-            self._product = made[0]
+            factor = 1.0 / self.scale
+            self._moments, _ = self._assembler.moments(self.state, self._rooms, factor)
 
     def multiply(self, v: Singles, f: Singles) -> None:
         """Write K v, divided by `scale`, to f; local vectors, of v with the values of ghosts."""
-        if self._product is not None:
-            self._product(v, f)
+        if self._moments is not None:
+            self._moments(v, f)
             return
-        if not self._double.size:
-            self._double = np.zeros((2, len(v)))
         x, y = self._double
         x[:] = v
-        self._assembler.product(self.state, x, y)
+        self._product(x, y)
         y /= self.scale
         f[:] = y
+
+    def _multiply(self, x: ctypes.c_void_p, y: ctypes.c_void_p) -> None:
+        """Write K x to y, vectors of PETSc (collective)."""
+        rows, (v, f) = self._rows, self._double
+        handle = ctypes.c_void_p(rows.handle)
+        functions.VecCopy(x, handle)
+        v[self._prescribed] = 0.0
+        self._vectors.to_local(rows, v)
+        self._product(v, f)
+        self._vectors.to_global(f, rows)
+        functions.VecCopy(handle, y)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What a product raised, if any."""
+        return self._shell.error
 
     def coarsen(self) -> None:
         """Find the entries of `corners` at the state (collective)."""

@@ -138,7 +138,7 @@ class Preconditioner:
         """The tangent's entries, for other preconditioners."""
         return self._entries.mat
 
-    def use(self, matrix: Matrix | Half) -> None:
+    def use(self, matrix: Matrix | Half | MatrixFree) -> None:
         """Be made of another tangent from now on (collective)."""
         self.release()
         self._matrix = matrix
@@ -183,8 +183,7 @@ class Preconditioner:
         if smoothed is not None:
             self._ksp.setOperators(smoothed, self._entries.mat)
             self._ksp.setUp()
-        of = operator if isinstance(self._matrix, MatrixFree) else self._matrix.mat
-        self._ksp.setOperators(operator, of)
+        self._ksp.setOperators(operator, self._matrix.mat)
         if self.grids:
             self._coarse = coarse
             try:
@@ -270,5 +269,5 @@ class Preconditioner:
         """What a callback raised, if any."""
         products = None if self._products is None else self._products.error
         rounded = None if self._rounded is None else self._rounded[1].error
-        half = self._matrix.error if isinstance(self._matrix, Half) else None
+        half = self._matrix.error if isinstance(self._matrix, Half | MatrixFree) else None
         return self._error or products or rounded or half

@@ -104,7 +104,7 @@ class PMultigrid:
 
         Parameters
         ----------
-        coarse : make the levels of corners, and find eigenvalues; else they stay as they are.
+        coarse : make the levels of corners, too; else they stay as they are.
         """
         coarse = coarse or not self.largest
         self._matrix.linearize()
@@ -113,7 +113,7 @@ class PMultigrid:
         if coarse:
             self._matrix.coarsen()
             self.corners.renew()
-            self._estimate()
+        self._estimate()
 
     def _estimate(self) -> None:
         """Find the largest eigenvalue of D^-1 K by steps of conjugate gradients (collective)."""

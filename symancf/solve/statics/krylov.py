@@ -211,8 +211,7 @@ class KrylovSolver(LinearSolver):
         if self._free is None and _without_aij(system, ksp):
             release()  # what numbering has freed lies in pieces that no entries fit into
             self._half = system.half
-        matrix = self._free or self.storage
-        self._preconditioner = Preconditioner(system, matrix, ksp, is_symmetric(system))
+        self._preconditioner = Preconditioner(system, self.storage, ksp, is_symmetric(system))
         self._preconditioner.attach()
         self.takeover = Takeover(system, ksp, self._preconditioner, options)
         self.begin()
@@ -236,19 +235,14 @@ class KrylovSolver(LinearSolver):
         return self.system.matrix.mat if self.direct else self._present.mat
 
     @property
-    def storage(self) -> Matrix | Half:
+    def storage(self) -> Matrix | Half | MatrixFree:
         """See `LinearSolver.storage`."""
-        return self.system.matrix if self.direct or self._half is None else self._half
+        return self.system.matrix if self.direct else self._tangent or self.system.matrix
 
     @property
-    def pattern(self) -> PETSc.Mat:
-        """See `LinearSolver.pattern`."""
-        return self.operator if self._by_products else self.storage.mat
-
-    @property
-    def _by_products(self) -> bool:
-        """Whether the tangent has no entries."""
-        return self._free is not None and not self.direct
+    def _tangent(self) -> Half | MatrixFree | None:
+        """What takes the place of PETSc's AIJ, if anything does."""
+        return self._free or self._half
 
     def assemble(self, state: Array) -> int:
         """See `LinearSolver.assemble`; without entries: find the diagonal."""
@@ -287,7 +281,7 @@ class KrylovSolver(LinearSolver):
             self.aim(self._rtol if needed is None else self._forcing.wanted(needed))
         if self._scaling is not None:
             self._scaling.active = True
-        self.ksp.setOperators(self.operator, self.pattern)
+        self.ksp.setOperators(self.operator, self.storage.mat)
         return bad
 
     def aim(self, wanted: Array | float) -> None:
@@ -311,7 +305,7 @@ class KrylovSolver(LinearSolver):
             self._fewest = self._beyond = 0.0
             self.renewals = self._age = 0
             self.direct = False
-            if self._half is not None or self._free is not None:
+            if self._tangent is not None:
                 self.system.release_matrix()
             self.switched()
 
@@ -340,7 +334,7 @@ class KrylovSolver(LinearSolver):
         self._steps += 1
         residual, before = b.norm(), self._residual
         self._residual, self._near = residual, residual < CONVERGENCE_RATIO * before
-        if self._by_products and reason in _WEAK:
+        if self._free is not None and not self.direct and reason in _WEAK:
             reason = self._with_entries(b, y)
         if takeover.wanted():
             return self._by_factors(b, y)
@@ -378,7 +372,7 @@ class KrylovSolver(LinearSolver):
         self._preconditioner.use(self.storage)
         self.again += self.ksp.getIterationNumber()
         self._follow(self._present.state.copy())
-        self.ksp.setOperators(self.operator, self.pattern)
+        self.ksp.setOperators(self.operator, self.storage.mat)
         self.switched()
         self.ksp.solve(b, y)
         return int(self.ksp.getConvergedReason())
@@ -413,7 +407,7 @@ class KrylovSolver(LinearSolver):
     def _give_over(self) -> None:
         """Let MUMPS take over, with the tangent of the present system (collective)."""
         self.direct = True
-        if self._half or self._free or not self._preconditioner.grids:
+        if self._tangent is not None or not self._preconditioner.grids:
             self.assemble(self._present.state)
         self.takeover.take()
         if self._scaling is not None:
@@ -473,11 +467,8 @@ class KrylovSolver(LinearSolver):
     def _follow(self, state: Array) -> int:
         """Assemble, and take the entries into multigrid on grids (collective)."""
         bad = self.assemble(state)
-        if self._free is not None:
-            self._present.move(state)
-        else:
-            self._present.hold(self.storage.mat)
-        if self._half is not None:
+        self._present.hold(self.storage.mat)
+        if self._tangent is not None:
             self._present.state[:] = state  # factors may have to be made of it
         if self.system.comm.allreduce(bad):
             return bad

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...assembly.half import Half
+from ...assembly.matrix_free import MatrixFree
 from ...runtime.collective import together
 from ..fixed_solver import FIXED, FixedSolver
 from ..residual import LinearResidual
@@ -62,12 +63,7 @@ class LinearSolver:
         return self.storage.mat
 
     @property
-    def pattern(self) -> PETSc.Mat:
-        """What preconditioners are made of."""
-        return self.storage.mat
-
-    @property
-    def storage(self) -> Matrix | Half:
+    def storage(self) -> Matrix | Half | MatrixFree:
         """Where `assemble` writes the tangent."""
         return self.system.matrix
 
@@ -83,10 +79,12 @@ class LinearSolver:
     def assemble(self, state: Array) -> int:
         """Write the tangent at `state` to `storage`; return the number of bad points."""
         start = time.process_time()
+        storage = self.storage
+        assert not isinstance(storage, MatrixFree)  # see `KrylovSolver.assemble`
         with together(self.system.comm):
-            bad = self.system.assembler.tangent(state, self._scratch, self.storage)
-        if isinstance(self.storage, Half) and self.storage.rescaled():
-            bad = self.system.assembler.tangent(state, self._scratch, self.storage)
+            bad = self.system.assembler.tangent(state, self._scratch, storage)
+        if isinstance(storage, Half) and storage.rescaled():
+            bad = self.system.assembler.tangent(state, self._scratch, storage)
         self.seconds["assembly"] += time.process_time() - start
         return bad
 
@@ -102,7 +100,7 @@ class LinearSolver:
         rtol : tolerance of a Krylov solver, in place of these. Without both: it has its own.
         """
         bad = self.assemble(state)
-        self.ksp.setOperators(self.operator, self.pattern)
+        self.ksp.setOperators(self.operator, self.storage.mat)
         return bad
 
     def forget(self) -> None:

@@ -151,7 +151,7 @@ class StaticProblem(OneProcess, Displayable):
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.equilibrium_solver.linear.pattern
+        return self.equilibrium_solver.linear.storage.mat
 
     @property
     def F(self) -> PETSc.Vec:
