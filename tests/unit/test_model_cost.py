@@ -77,9 +77,10 @@ def test_what_does_not_fit_is_the_exit_status(
 
 def test_a_script_that_solves_nothing_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
-    path.write_text("import symancf", encoding="utf-8")
-    with pytest.raises(SymancfError, match="has ended and solved nothing"):
-        model.cost_of_script(str(path))
+    for text in ("import symancf", "import sys; sys.exit()"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(SymancfError, match="has ended and solved nothing"):
+            model.cost_of_script(str(path))
     with pytest.raises(SymancfError, match="there is no script"):
         model.cost_of_script(str(tmp_path / "other.py"))
     with pytest.raises(SymancfError, match="needs the path"):
