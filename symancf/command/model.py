@@ -73,6 +73,8 @@ def cost_of_script(path: str, arguments: Sequence[str] = ()) -> Cost:
             runpy.run_path(path, run_name="__main__")
     except _Predicted as found:
         return found.cost
+    except SystemExit:
+        pass
     finally:
         sys.argv, sys.path[:] = words, places
     raise SymancfError(

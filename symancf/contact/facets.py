@@ -163,6 +163,7 @@ class FacetPassBinding:
         self._touching = ROUND_OFF * float(m.length.mean())  # gap up to which points press
         radii = [np.mean(shape.radius) for shape in surfaces.shapes]
         self._least = 0.5 * float(np.mean(radii))  # margin where nothing moves
+        surfaces.begin()
         self.form = self._points(configuration)
         return [self.form]
 

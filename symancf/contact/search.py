@@ -45,29 +45,31 @@ class FacetShapes:
         return self.surface.normals(self.x)
 
     @cached_property
-    def _sampled(self) -> list[Array]:
-        """Places (n, k, 3) all over the facets of each patch."""
-        return [
-            np.asarray(patch.sampled @ patch.elements(self.x)) for patch in self.surface.patches
-        ]
+    def _bounds(self) -> tuple[Array, Array, Array, Array]:
+        """Lowest and highest corners of boxes around the facets; centres and radii of balls."""
+        parts: list[tuple[Array, Array, Array, Array]] = []
+        for patch in self.surface.patches:
+            x = np.asarray(patch.sampled @ patch.elements(self.x))  # places all over the facets
+            centre = x.mean(axis=1)
+            radius = np.linalg.norm(x - centre[:, None], axis=2).max(axis=1)
+            parts.append((x.min(axis=1), x.max(axis=1), centre, radius))
+        low, high, centre, radius = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return low, high, centre, radius
 
-    @cached_property
+    @property
     def box(self) -> tuple[Array, Array]:
         """Lowest and highest corners (F, 3) of boxes around the facets."""
-        low, high = ([end(x, axis=1) for x in self._sampled] for end in (np.min, np.max))
-        return np.concatenate(low), np.concatenate(high)
+        return self._bounds[:2]
 
-    @cached_property
+    @property
     def centre(self) -> Array:
         """Centres (F, 3) of balls around the facets."""
-        return np.concatenate([x.mean(axis=1) for x in self._sampled])
+        return self._bounds[2]
 
-    @cached_property
+    @property
     def radius(self) -> Array:
         """Their radii (F,)."""
-        parts = zip(self._sampled, self.surface.patches, strict=True)
-        away = [np.linalg.norm(x - self.centre[patch.at, None], axis=2) for x, patch in parts]
-        return np.concatenate([own.max(axis=1) for own in away])
+        return self._bounds[3]
 
     @cached_property
     def normal(self) -> Array:

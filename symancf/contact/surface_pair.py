@@ -42,6 +42,12 @@ class SurfacePair:
         s, m = (surface.vectors(configuration, configuration.reference) for surface in self.both)
         self.shapes = self.shapes_of((s, m))
 
+    def begin(self) -> None:
+        """Give back what searches need of the reference, but of sides with a body in common."""
+        if not self.common:
+            one, other = self.shapes
+            self.shapes = self.shapes_of((one.x, other.x))
+
     def shapes_at(self, x: tuple[Array, Array]) -> tuple[FacetShapes, FacetShapes]:
         """Return the shapes at vectors of the nodes of both sides; the last ones are known."""
         s, m = self.both

@@ -25,7 +25,7 @@ BYTES_OF_TANGENT = {"halves": 4.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
 BYTES_OF_UNKNOWN = 270.0  # of vectors and diagonal blocks beside entries stored by halves
 BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions
 SEVERAL_RANKS = 1.6  # memory of factors on some ranks by that on one
-BYTES_OF_FACET = 1620.0  # of a facet that may touch deformable ones, on every rank
+BYTES_OF_FACET = 1520.0  # of a facet that may touch deformable ones, on every rank
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
 LIBRARIES = 1.5e8  # bytes of a rank for Python, PETSc and what else does not grow
 

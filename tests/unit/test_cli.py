@@ -50,6 +50,12 @@ def stub(monkeypatch: pytest.MonkeyPatch, name: str) -> list[dict[str, object]]:
     [
         ("doctor --json", "command.doctor", {"args": (), "as_json": True}),
         (
+            "doctor --json --model x.py -n 3",
+            "command.model",
+            {"args": ("x.py", ["-n", "3"]), "as_json": True},
+        ),
+        ("doctor --model", "command.model", {"args": ("", []), "as_json": False}),
+        (
             "demo plate -snes_monitor -x 1",
             "command.demos",
             {"args": ("plate", ["-snes_monitor", "-x", "1"])},

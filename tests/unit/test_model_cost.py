@@ -77,9 +77,10 @@ def test_what_does_not_fit_is_the_exit_status(
 
 def test_a_script_that_solves_nothing_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
-    path.write_text("import symancf", encoding="utf-8")
-    with pytest.raises(SymancfError, match="has ended and solved nothing"):
-        model.cost_of_script(str(path))
+    for text in ("import symancf", "import sys; sys.exit()"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(SymancfError, match="has ended and solved nothing"):
+            model.cost_of_script(str(path))
     with pytest.raises(SymancfError, match="there is no script"):
         model.cost_of_script(str(tmp_path / "other.py"))
     with pytest.raises(SymancfError, match="needs the path"):
@@ -138,7 +139,35 @@ def test_factors_take_more_on_several_ranks() -> None:
     assert [two.on(n) for n in (1, 2, 3)] == pytest.approx([one.on(n) for n in (1, 2, 3)])
 
 
+def bytes_of(thing: Any, seen: set[int]) -> int:
+    """Return the bytes of arrays in attributes, tuples and lists, each once."""
+    if isinstance(thing, np.ndarray):
+        base: Any = thing
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        new = id(base) not in seen
+        seen.add(id(base))
+        return base.nbytes if new else 0
+    if isinstance(thing, tuple | list):
+        return sum(bytes_of(each, seen) for each in thing)
+    inside = type(thing).__module__.startswith("symancf.contact") and hasattr(thing, "__dict__")
+    if not inside or id(thing) in seen:
+        return 0
+    seen.add(id(thing))
+    return sum(bytes_of(each, seen) for each in vars(thing).values())
+
+
 def test_every_rank_has_the_facets_of_contact() -> None:
+    blocks, contact = bodies(5000, rigid=False, layers=1)
+    system = sa.System(*blocks, terms=[contact])._discrete
+    system.revise(0.0)
+    seen: set[int] = set()
+    facing = system.binding(contact).facing
+    found = sum(bytes_of((each.surfaces, tuple(each.active)), seen) for each in facing)
+    assert 0.85 < found / 5000 / cost.BYTES_OF_FACET < 1.15
+
+
+def test_facets_and_entries_of_contact_are_in_the_cost() -> None:
     blocks, contact = bodies(200, rigid=False)
     entries = sa.StaticProblem(sa.System(*blocks)).cost().entries
     found = sa.StaticProblem(sa.System(*blocks, terms=[contact])).cost()
