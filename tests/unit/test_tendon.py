@@ -680,7 +680,7 @@ def test_moves_where_friction_alone_holds_it():
     ("given", "says"),
     [
         ({"tension": 0.0}, "no tension"),
-        ({"mu": 0.0}, "no friction"),
+        ({"mu": 0.0, "force": 20.0}, "no friction"),
         ({"force": 100.0}, "up to 2.67 times"),
     ],
 )
