@@ -57,6 +57,7 @@ NO_STRAIN = 16.0 * float(np.finfo(float).eps)
 # Of the stiffness against slips in all eyelets alike: weighs a slip there against forces. Up to
 # twice that stiffness an eyelet does not slip to and fro; far less lets all stick in between.
 WEIGHT = 2.0
+LOOSE = 1e-9  # of the stiffness between two places: what is less is none
 SHORT = 0.02  # of the length in the reference: a segment whose end this is
 TAUT, UNIT, L0, GRIP = "taut", "unit", "l0", "grip"
 FREE, BEGAN = "free", "began"  # of motors of slack cords
@@ -753,8 +754,7 @@ class TendonBinding:
         """
         if configuration.moves or not eyelets:
             return float(self.grip.value[0])
-        EA = self._stiffness(configuration)
-        return float(EA * len(self.lengths) / self.lengths.sum())
+        return self._stiffness_between(configuration)
 
     def friction(self) -> list[str]:
         """Return the names of the forms of its friction."""
@@ -769,13 +769,18 @@ class TendonBinding:
         alike = np.zeros_like(configuration.state)
         alike[at] = 1.0
         change = respond(alike)
-        if change is None:
-            return
-        here = at[at < configuration.numbering.owned]
-        slips = np.array([np.abs(change[here]).sum(), float(len(here))])
-        total, count = configuration.sum(slips)
-        k = WEIGHT * count / total if total > 0.0 else 0.0
-        self.grip.value = np.array([k if math.isfinite(k) else 0.0])
+        own, k = self._stiffness_between(configuration), 0.0
+        if change is not None:
+            here = at[at < configuration.numbering.owned]
+            slips = np.array([np.abs(change[here]).sum(), float(len(here))])
+            total, count = configuration.sum(slips)
+            k = WEIGHT * count / total if total > 0.0 else 0.0
+        loose = not (math.isfinite(k) and k > LOOSE * own)  # friction alone holds the cord
+        self.grip.value = np.array([own if loose else k])
+
+    def _stiffness_between(self, configuration: Configuration) -> float:
+        """Return the stiffness of the cord between two places."""
+        return float(self._stiffness(configuration) * len(self.lengths) / self.lengths.sum())
 
     def review(self, configuration: Configuration) -> Verdict:
         """Judge a solution: is a taut tendon pressed, or a slack one too short? (collective)."""
@@ -826,17 +831,39 @@ class TendonBinding:
                     )
         return ""
 
+    def _loose(self, configuration: Configuration, time: float) -> str:
+        """Tell that nothing holds it along its path, "": something may (collective)."""
+        given = [w.force for w in self.term._winches if w.force is not None]
+        if len(given) < 2 or self.term._pulleys:
+            return ""
+        what = f"both ends of {self.term.what} are winches of given force"
+        if not self.rubbing or not self.tensions(configuration).any():
+            return (
+                f"{what}, and nothing holds it along its path, since it has no "
+                f"{'tension' if self.rubbing else 'friction'}: hold an end, or give mu and tension="
+            )
+        mu = self.term.mu
+        rubs = float(mu.value) if isinstance(mu, Parameter) else mu
+        most = math.exp(float((rubs * self.turns(self.positions(configuration), None)).sum()))
+        forces = sorted(evaluate(self.term.what, force, time) for force in given)
+        if forces[1] <= most * forces[0]:
+            return ""
+        return (
+            f"{what}, {forces[0]:.3g} and {forces[1]:.3g}, and it slides through without end: "
+            f"friction holds up to {most:.3g} times the smaller one; hold an end"
+        )
+
     def explain(self, configuration: Configuration, state: Array, time: float) -> str:
         """Tell which segment ends at a state: where no cord is left, or its places meet."""
         kept, configuration.state[:] = configuration.state.copy(), state
         try:
             with np.errstate(all="ignore"):  # there may be no numbers
                 shape = self.shape(configuration, time)
-                pushes = self._pushes(configuration)
+                runs = self._pushes(configuration) or self._loose(configuration, time)
         finally:
             configuration.state[:] = kept
-        if pushes:
-            return pushes
+        if runs:
+            return runs
         if self._end:
             return f"{self.term.what}, t = {time:.6g}: {self._end}"
         left, apart = shape.cord / self.lengths, shape.L / self.lengths

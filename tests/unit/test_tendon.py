@@ -653,3 +653,38 @@ def test_a_motor_draws_a_slack_cord_in_to_where_it_pulls_nothing(law, step, more
 def test_a_motor_that_pushes_a_slack_cord_is_named():
     with pytest.raises(sa.ConvergenceError, match=r"motor at place 0 .* pays out cord without end"):
         wound_by(pushes, 2e-3)
+
+
+def held_by_friction(force, tension=10.0, mu=0.25):
+    """Return the motion of a cord through fixed eyelets that a winch of given force is on."""
+    points = polygon()
+    mass = sa.PointMass(1.0, points[2])
+    places = [sa.ground.at(points[:2]), mass.centre, sa.ground.at(points[3:])]
+    ends = {"start": sa.winch(force=force), "end": sa.winch(force=10.0)}
+    cord = sa.Tendon(places, EA=1e5, mu=mu, tension=tension, **ends)
+    other = sa.PointMass(1.0, (5.0, 0.0, 0.0))
+    system = sa.System(mass, other, terms=[cord, sa.fix(mass)])
+    return sa.DynamicProblem(system), system, cord
+
+
+def test_moves_where_friction_alone_holds_it():
+    """Its tangent without friction is singular; 10 N everywhere, then 20 N at its start."""
+    problem, system, cord = held_by_friction(lambda t: 10.0 + 10.0 * min(t / 0.01, 1.0))
+    problem.solve(to=0.02, step=1e-3)
+    turned = np.append(0.0, np.cumsum(TURNS))
+    expected = np.maximum(10.0, 20.0 * np.exp(-0.25 * turned))
+    np.testing.assert_allclose(cord.tensions(system), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"tension": 0.0}, "no tension"),
+        ({"mu": 0.0, "force": 20.0}, "no friction"),
+        ({"force": 100.0}, "up to 2.67 times"),
+    ],
+)
+def test_says_that_nothing_holds_a_cord(given, says):
+    problem, *_ = held_by_friction(**{"force": 10.0, **given})
+    with pytest.raises(sa.ConvergenceError, match=says):
+        problem.solve(to=0.02, step=1e-3)

@@ -255,7 +255,10 @@ class Newton(VectorEquations):
 
     def _response(self, forces: Array) -> Array | None:
         """Return the change of the state (local) under forces (local), with the KSP's tangent."""
-        rows = self.leftover.correction(self.numbering.to_rows(forces))
+        try:
+            rows = self.leftover.correction(self.numbering.to_rows(forces))
+        except PETSc.Error:  # a pivot is zero: friction alone holds something
+            rows = None
         if rows is None:
             return None
         change = np.zeros_like(forces)
