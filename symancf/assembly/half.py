@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The symmetric tangent of nodes, each block of 3 x 3 once and in single precision."""
+"""The tangent of nodes, each block of 3 x 3 of its symmetric part once and in single precision."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Ints32, pointer
+from ..arrays import Array, Ints32, pointer
 from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.limits import require_countable
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions, own
-from .form import keeps_nodes
+from .form import CellEntities, keeps_nodes
 from .matrix import adjacent_vertices, load_pattern
 from .rounded import GhostColumns
 from .shell import Shell
@@ -38,7 +38,7 @@ MAX_PLACE = 255  # of a block in a row that 8 bits hold
 
 
 class Half:
-    r"""Storage of a symmetric tangent K whose rows are displacements of nodes (collective).
+    r"""Storage of a tangent K whose rows are displacements of nodes (collective).
 
     Of this rank's nodes i <= j the blocks :math:`K_{ij}` are kept, in single precision; of other
     ranks' nodes, which have their own rows, all. With the rounded blocks :math:`\tilde K_{ij}`
@@ -51,6 +51,10 @@ class Half:
 
     Cells are added directly, see half_tiles.h; products, in double precision, are PETSc's of
     `mat`. `symancf.solve.multigrid` smooths with the same array.
+
+    Where K is not symmetric, as of a pressure that follows an open surface, this is of its
+    symmetric part. The skew part :math:`(K - K^T) / 2`, which few cells have, is kept by cells in
+    double precision: products have it, and multigrid on the finest level.
 
     Parameters
     ----------
@@ -95,6 +99,7 @@ class Half:
         self._largest = 0.0
         self._places: weakref.WeakKeyDictionary[Form, npt.NDArray[np.generic]]
         self._places = weakref.WeakKeyDictionary()
+        self._skew: dict[tuple[Form, ...], tuple[Ints32, Array]] = {}
         columns = 3 * self.ghosts[:, None] + np.arange(3)
         self._others = None if comm.size == 1 else GhostColumns(comm, numbering, columns.ravel())
         reference = weakref.ref(self)
@@ -180,6 +185,32 @@ class Half:
         self._places[form] = places
         return places
 
+    def skew(self, forms: Sequence[Form]) -> Array:
+        """Return the room for the skew parts (entities, 3 corners, 3 corners) of forms."""
+        key = tuple(forms)
+        if key not in self._skew:
+            assert isinstance(forms[0].entities, CellEntities)
+            corners = forms[0].entities.blocks.shape[1]
+            vertices = np.concatenate([form.vertices.reshape(-1, corners) for form in forms])
+            node, bits = self._node[vertices], self._bits[vertices]
+            rows = 3 * node[..., None] + np.arange(3, dtype=np.int32)
+            held = (bits[..., None] >> np.arange(3) & 1).astype(bool) | (node < 0)[..., None]
+            rows[held] = -1
+            width = 3 * corners
+            table = rows.reshape(len(vertices), width)
+            self._skew[key] = table, np.zeros((len(vertices), width, width))
+        return self._skew[key][1]
+
+    @property
+    def skew_parts(self) -> list[tuple[Ints32, Array]]:
+        """Numbers of rows of cells, those of ghosts last or -1, and their skew parts."""
+        return list(self._skew.values())
+
+    def begin(self) -> None:
+        """Forget the skew parts: those of terms that have some are written."""
+        for _, values in self.skew_parts:
+            values.fill(0.0)
+
     def both(self) -> tuple[Ints32, Ints32]:
         """Return where rows begin and their columns, with the blocks before the diagonal, too."""
         start = np.empty(self.nodes + 1, dtype=np.int32)
@@ -232,7 +263,13 @@ class Half:
         functions.VecGetArray(y, ctypes.byref(to))
         room = pointer(self._row), self.longest
         library.symancf_half_multiply(data, pointer(self.column), source, *room, to)
-        functions.VecRestoreArrayRead(x, ctypes.byref(source))
+        ghosts = None
         if self._others is not None:
-            library.symancf_half_add(data, pointer(self.off), self._others.end(x), to)
+            ghosts = self._others.end(x)
+            library.symancf_half_add(data, pointer(self.off), ghosts, to)
+        for rows, values in self.skew_parts:
+            sizes, arrays = rows.shape, (pointer(rows), pointer(values))
+            row = np.empty(max(1, rows.shape[1]))
+            library.symancf_half_skew(data, *sizes, *arrays, source, ghosts, pointer(row), to)
+        functions.VecRestoreArrayRead(x, ctypes.byref(source))
         functions.VecRestoreArray(y, ctypes.byref(to))

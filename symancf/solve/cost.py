@@ -98,7 +98,7 @@ def cost_of(system: DiscreteSystem, solver: str, symmetric: bool) -> Cost:
 
 
 def _by_halves(system: DiscreteSystem, solver: str) -> bool:
-    """Whether a symmetric tangent of equilibria is stored by halves, see `Half` (collective)."""
+    """Whether the tangent of equilibria is stored by halves, see `Half` (collective)."""
     return solver == GRIDS and not isinstance(over_nodes(system), str) and system.has_halves
 
 

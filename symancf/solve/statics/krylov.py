@@ -59,7 +59,7 @@ def _half_of(system: DiscreteSystem, ksp: PETSc.KSP) -> Half | None:
     """
     if ksp.getPC().getType() != GRIDS or ksp.getType() not in ("cg", "gmres", "fgmres"):
         return None
-    if not is_symmetric(system) or isinstance(over_nodes(system), str):
+    if isinstance(over_nodes(system), str):
         return None
     release()  # what numbering has freed lies in pieces that no entries fit into
     return system.half
@@ -167,7 +167,8 @@ class KrylovSolver(LinearSolver):
         self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
         self._present = Tangent(system, vectors, (self._scratch, self._rows))
         self._half = _half_of(system, ksp)
-        self._preconditioner = Preconditioner(system, self.storage, ksp, is_symmetric(system))
+        symmetric = is_symmetric(system) or self._half is not None  # whose symmetric part it is
+        self._preconditioner = Preconditioner(system, self.storage, ksp, symmetric)
         self._preconditioner.attach()
         self.takeover = Takeover(system, ksp, self._preconditioner, options)
         self.begin()
