@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
 
 #: Bytes that come for each entry of the tangent, by preconditioner ("halves": grids where the
-#: tangent is symmetric and between nodes alone); factors come on top.
-BYTES_OF_TANGENT = {"halves": 9.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
+#: tangent is between nodes alone); factors come on top.
+BYTES_OF_TANGENT = {"halves": 7.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
 LIBRARIES = 1.5e8  # bytes of a rank for Python, PETSc and what else does not grow
 
 
