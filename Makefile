@@ -19,7 +19,7 @@ export OMPI_MCA_btl_vader_single_copy_mechanism := none
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test campaign bench docs pictures doctor format clean distclean
+.PHONY: help demo test test-bindings campaign bench docs pictures doctor format clean distclean
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -51,6 +51,11 @@ campaign: .venv/.ready-dev
 ## make test-petsc  serial and 3-rank tests on PETSc 3.26 and NumPy 2, built once in ~/.cache
 test-petsc:
 	@.ci/petsc.sh
+
+## make test-bindings  models as functions of JAX and PyTorch, which it installs once in ~/.cache
+test-bindings: .venv/.ready-dev
+	@export PYTHONPATH=$$PWD:$$PWD/codegen
+	.ci/bindings.sh
 
 ## make bench     speed of kernels and assembly on this machine (ARGS=--json, ARGS=--peers)
 bench: .venv/.ready-demo

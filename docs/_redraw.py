@@ -40,6 +40,7 @@ DEMOS = {  # what pages show of it
     "continuum_robot": ("continuum_robot.png", "continuum_robot_shapes.png"),
     "fibre_actuator": ("fibre_actuator_shapes.png",),
     "mckibben": ("mckibben_shapes.png",),
+    "stiffness_map": ("stiffness_map.png",),
     "trunk_head": ("trunk_head.png",),
     "pneumatic_gripper": (
         "pneumatic_gripper.png",

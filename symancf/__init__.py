@@ -60,6 +60,8 @@ _PUBLIC = {
     "maximum": "output.maximum",
     "Parameter": "values.parameter",
     "Field": "values.parameter",
+    "Series": "values.series",
+    "Trace": "solve.gradients.trace",
     "Goal": "solve.gradients.goal",
     "fix": "catalogue.boundary",
     "planar": "catalogue.boundary",
@@ -126,6 +128,7 @@ _MODULES = {
     "energies": "energies",
     "joints": "catalogue.joints",
     "materials": "catalogue.materials",
+    "optimize": "solve.optimize",
     "output": "output",
 }
 
@@ -176,6 +179,7 @@ __all__ = [
     "Restart",
     "RigidBody",
     "Section",
+    "Series",
     "Sphere",
     "StaticProblem",
     "Suspended",
@@ -184,6 +188,7 @@ __all__ = [
     "Table",
     "Tendon",
     "Thread",
+    "Trace",
     "VirtualWork",
     "Viscosity",
     "__version__",
@@ -214,6 +219,7 @@ __all__ = [
     "maximum",
     "memory",
     "moment",
+    "optimize",
     "output",
     "planar",
     "pressure",
@@ -276,11 +282,13 @@ if TYPE_CHECKING:
     from .places.paths import Helix, braid
     from .runtime.display import Table
     from .runtime.launch import root_print
+    from .solve import optimize
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .solve.fit import MaterialTest, fit
     from .solve.gradients.goal import Goal
+    from .solve.gradients.trace import Trace
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem
     from .solve.statics.taylor import check_gradient
@@ -288,6 +296,7 @@ if TYPE_CHECKING:
     from .terms.constraint import Constraint
     from .terms.work import Potential, VirtualWork
     from .values.parameter import Field, Parameter
+    from .values.series import Series
 
     ground: Ground
 

@@ -28,8 +28,14 @@ from symancf_codegen.graph.differentiate import (
 from symancf_codegen.graph.magnitude import magnitudes
 from symancf_codegen.graph.reduce import add_dyads, share_roots
 from symancf_codegen.mapped import Inner, inner_derivatives, moved_map
-from symancf_codegen.modes import MODES, STANDARD
-from symancf_codegen.parameters import along_parameters, change_of_unknowns, pull
+from symancf_codegen.modes import MODES, MOMENTS, STANDARD
+from symancf_codegen.parameters import (
+    Pulled,
+    along_parameters,
+    change_of_unknowns,
+    multiplier,
+    pull,
+)
 
 if TYPE_CHECKING:
     from symancf_codegen.lower.point import LoweredLaw, NamedNodes
@@ -52,6 +58,8 @@ class LocalResults:
     columns : of unknowns of the cell: d residual / d unknown, a list over the leaves for each.
     moved : of unknowns of the cell: derivatives of the equations in the direction of `product`,
         and in that of `parameter`.
+    weighed : of unknowns of the cell: derivatives by them of what `pull` differentiates.
+    multipliers : leaves of the weights that equations of the cell have in `pull`.
     shared : whether they belong to the cell.
     """
 
@@ -64,16 +72,18 @@ class LocalResults:
     magnitudes: list[Node]
     columns: list[list[Node]]
     moved: list[Node]
+    weighed: list[Node]
+    multipliers: list[Node]
     shared: bool
 
     def groups(self) -> list[list[Node]]:
         """Return the nodes that are not leaves."""
         groups = [self.start, self.equations, self.equations_with_slopes, self.slopes]
-        return [*groups, self.magnitudes, self.moved, *self.columns]
+        return [*groups, self.magnitudes, self.moved, self.weighed, *self.columns]
 
     def of(self, groups: Sequence[list[Node]]) -> LocalResults:
         """Return the same with other nodes in place of `groups`."""
-        start, equations, again, slopes, magnitudes, moved, *columns = groups
+        start, equations, again, slopes, magnitudes, moved, weighed, *columns = groups
         return replaced(
             self,
             start=start,
@@ -83,6 +93,7 @@ class LocalResults:
             magnitudes=magnitudes,
             columns=columns,
             moved=moved,
+            weighed=weighed,
         )
 
 
@@ -140,7 +151,9 @@ class Results:
             "product": self.product,
             "parameter": self.parameter,
             "pull": self.pull,
+            "multiply": [],
         }
+        nodes |= {mode: [*self.tangent.values()] for mode in MOMENTS if mode != "tangent"}
         tables = (mode for mode in self.chosen if MODES[mode].tabulates)
         nodes |= {key: [node for _, node in self.outputs] for key in tables}
         return {mode: nodes[mode] for mode in self.chosen}
@@ -163,12 +176,12 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
     first, product, strategy = residual, residual, "nothing"
     matrix: Matrix = {}
     inner = inner_derivatives(point)
-    if {"tangent", "product"} & {*modes}:
+    if {"product", "multiply", *MOMENTS} & {*modes}:
         first, product, matrix, strategy = _second(point, forces, residual, inner)
     matrix = {key: node for key, node in matrix.items() if node != g.zero}
-    local = _local(point, forces, modes, inner)
     results_of_points = _outputs_of(point, modes)
-    by, pulled = pull(point, residual, modes)
+    derivatives = pull(point, residual, modes)
+    local = _local(point, forces, modes, inner, derivatives)
     groups = [
         [point.stored],
         residual,
@@ -176,7 +189,7 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
         first,
         [*matrix.values()],
         along_parameters(point, residual) if "parameter" in modes else [],
-        pulled,
+        derivatives.nodes,
         [node for _, node in results_of_points],
         point.domain,
         [] if point.principal is None else point.principal.entries,
@@ -211,7 +224,7 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
         residual_with_tangent=first,
         parameter=parameter,
         pull=pulled,
-        by=by,
+        by=derivatives.by,
         outputs=[(name, node) for (name, _), node in zip(results_of_points, outputs, strict=True)],
         domain=domain,
         names_of=[
@@ -237,7 +250,11 @@ def _in_leaves(point: LoweredLaw, groups: Sequence[Sequence[Node]]) -> list[list
 
 
 def _local(
-    point: LoweredLaw, forces: list[Node], modes: Sequence[str], inner: Inner | None
+    point: LoweredLaw,
+    forces: list[Node],
+    modes: Sequence[str],
+    inner: Inner | None,
+    pulled: Pulled,
 ) -> LocalResults | None:
     """Return what solves for the unknowns of the point or cell."""
     local, g = point.local, point.graph
@@ -272,6 +289,8 @@ def _local(
         magnitudes=sizes,
         columns=columns,
         moved=moved,
+        weighed=pulled.unknowns,
+        multipliers=[multiplier(g, k) for k in size] if pulled.unknowns else [],
         shared=local.shared,
     )
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CodegenError
-from symancf_codegen.graph.dag import Dependence, ExpressionGraph, Node
+from symancf_codegen.graph.dag import SOLVED, Dependence, ExpressionGraph, Node
 from symancf_codegen.graph.differentiate import directional, gradient
 
 if TYPE_CHECKING:
@@ -42,32 +43,40 @@ def along_parameters(point: LoweredLaw, nodes: list[Node]) -> list[Node]:
     return _with_finite_logarithms(g, directional(g, flat[len(equations) :], rates), flat)
 
 
-def pull(
-    point: LoweredLaw, residual: list[Node], modes: Sequence[str]
-) -> tuple[list[str], list[Node]]:
-    r"""Return names of parameters and memory, and derivatives of a sum by leaves and by these.
+@dataclass
+class Pulled:
+    """Derivatives of a sum of the residual and what the point remembers next; see `pull`.
+
+    Attributes
+    ----------
+    by : names of parameters and memory.
+    nodes : derivatives by the leaves, and then by these.
+    unknowns : derivatives by the unknowns of the cell, which `nodes` do not hold fixed.
+    """
+
+    by: list[str] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    unknowns: list[Node] = field(default_factory=list)
+
+
+def pull(point: LoweredLaw, residual: list[Node], modes: Sequence[str]) -> Pulled:
+    r"""Return derivatives of a sum by leaves, parameters and memory.
 
     Nothing of a kernel whose `modes` do not ask for it.
 
     The sum is s = d . f + m . h', with weights d of the residual f and m of what the point
     remembers next, h' = U(u, h, p); see `Results.pull`. Unknowns x of the point solve G = 0: with
-    :math:`y = -G_x^{-T} s_x` held the derivatives are those of s + y . G. What is `frozen` for
-    tangents alone moves.
+    :math:`y = -G_x^{-T} s_x` held the derivatives are those of s + y . G; of unknowns of the cell
+    G and :math:`s_x` are sums over its points, and the leaves ``multiplier k`` are y. What is
+    `frozen` for tangents alone moves.
 
     Raises
     ------
-    CodegenError : unknowns belong to the cell; what is remembered depends on principal stretches.
+    CodegenError : what is remembered depends on principal stretches.
     """
     if "pull" not in modes:
-        return [], []
+        return Pulled()
     g, local = point.graph, point.local
-    if local is not None and local.shared:
-        raise CodegenError(
-            f"{point.law.words} has unknowns of a cell (a condensed pressure, enhanced strains); "
-            "derivatives by all parameters at once are not known of such a law",
-            asked="pull",
-            given=point.law.name,
-        )
     equations = [] if local is None else local.equations
     update = _update(point)
     flat = _moving(g, g.substitute([*residual, *update, *equations], point.replace))
@@ -75,13 +84,14 @@ def pull(
     weights += [g.symbol(f"seed {name}", Dependence.DIRECTION) for name, _ in point.update]
     count = len(weights)
     total = g.dot(weights, flat[:count])
-    total, answers = _with_equations(point, total, flat[count:])
+    total, answers, slopes = _with_equations(point, total, flat[count:])
     by = [*_parameters(point), *(m.name for m in point.law.history)]
     leaves = [g.symbol(name, Dependence.UNKNOWN) for name in point.leaves]
     remembers = {m.name: g.symbol(m.name, Dependence.CELL) for m in point.law.history}
     known = point.nodes | remembers
     found = gradient(g, total, [*leaves, *(known[name] for name in by)])
-    return by, _with_finite_logarithms(g, g.substitute(found, answers), flat)
+    nodes = _with_finite_logarithms(g, [*g.substitute(found, answers), *slopes], flat)
+    return Pulled(by, nodes[: len(found)], nodes[len(found) :])
 
 
 def _update(point: LoweredLaw) -> list[Node]:
@@ -100,17 +110,24 @@ def _update(point: LoweredLaw) -> list[Node]:
 
 def _with_equations(
     point: LoweredLaw, total: Node, equations: list[Node]
-) -> tuple[Node, dict[Node, Node]]:
-    """Return s + y . G, and what to put in for y once derivatives are taken."""
+) -> tuple[Node, dict[Node, Node], list[Node]]:
+    """Return s + y . G, what to put in for y once derivatives are taken, and s_x of a cell."""
     local, g = point.local, point.graph
     answers: dict[Node, Node] = {}
-    if local is not None:
-        slopes = gradient(g, total, local.unknowns)
-        for c, equation in enumerate(equations):
-            held = g.symbol(f"multiplier {c}", Dependence.LOCAL)
+    if local is None:
+        return total, answers, []
+    slopes = gradient(g, total, local.unknowns)
+    for c, equation in enumerate(equations):
+        held = multiplier(g, c)
+        if not local.shared:
             answers[held] = g.neg(g.dot([row[c] for row in local.inverse], slopes))
-            total = g.add(total, g.mul(held, equation))
-    return total, answers
+        total = g.add(total, g.mul(held, equation))
+    return total, answers, slopes if local.shared else []
+
+
+def multiplier(g: ExpressionGraph, equation: int) -> Node:
+    """Return the leaf of the weight of an equation in `pull`."""
+    return g.symbol(f"multiplier {equation}", SOLVED)
 
 
 def _parameters(point: LoweredLaw) -> list[str]:

@@ -184,6 +184,9 @@ static int64_t entities(const symancf_assembler *assembler, const symancf_term *
       for (int32_t p = start; p < end; p++)
         if (t->entry_coordinate[p] >= 0)
           f[t->entry_coordinate[p]] += t->entry_value[p] * P[t->entry_jet[p] * LANES + l];
+        else if (what == PULL && assembler->rate_factor)
+          f[~t->entry_coordinate[p]] += t->entry_value[p] * rate_factor(assembler, t->entry_coordinate[p]) *
+                                        P[t->entry_jet[p] * LANES + l];
       if (matrix) add_matrix(assembler, t, entity, H + l, H + m * m * LANES);
     }
   }

@@ -46,7 +46,7 @@ class Memory:
 
     Attributes
     ----------
-    forms : those with memory, the present ones.
+    forms, numbers : those with memory, the present ones, and their numbers among all.
     full_length : that of the step of which a part is made, to an event; 0: steps are whole.
     """
 
@@ -54,8 +54,8 @@ class Memory:
 
     def __init__(self, comm: MPI.Comm, forms: Sequence[Form]) -> None:
         self.comm = comm
-        self._numbers = [k for k, form in enumerate(forms) if form.kernel.memory]
-        self.forms = [forms[k] for k in self._numbers]
+        self.numbers = [k for k, form in enumerate(forms) if form.kernel.memory]
+        self.forms = [forms[k] for k in self.numbers]
         self._places = {form: k for k, form in enumerate(self.forms)}
         self._totals = self._count() if self.forms else []
         self._remembered: list[Array] = []  # by the present entities
@@ -144,7 +144,7 @@ class Memory:
     def prepare(self, assembler: Assembler) -> None:
         """Compile the functions that write what is remembered (collective)."""
         for mode in ("initial", "update"):
-            assembler.prepare(mode, self._numbers)
+            assembler.prepare(mode, self.numbers)
 
     # ---- steps ----------------------------------------------------------------------------------
     def start(self, assembler: Assembler, state: Array) -> None:
@@ -154,10 +154,19 @@ class Memory:
         ------
         KinematicsError : they are not finite.
         """
-        values = self._evaluate(assembler, state, initial=True)
+        values = self.initial(assembler, state)
         self._now = InternalVariables(values, values)
         if not self.moves:
             self.values = self._now
+
+    def initial(self, assembler: Assembler, state: Array) -> tuple[Array, ...]:
+        """Return what would be remembered before a first step; parameters have been written.
+
+        Raises
+        ------
+        KinematicsError : it is not finite.
+        """
+        return self._evaluate(assembler, state, initial=True)
 
     def share(self) -> None:
         """Let all ranks know initial values of lists that change (collective)."""
@@ -195,12 +204,12 @@ class Memory:
 
         Of cells that the step has changed; all else stays as it was. None: it is not finite.
         """
-        values, bad = assembler.tabulate("update", self._numbers, state)
+        values, bad = assembler.tabulate("update", self.numbers, state)
         bad += not all(np.isfinite(v).all() for v in values.values())
         if self.comm.allreduce(bool(bad), MPI.LOR):
             return None
         found = []
-        rows = zip(self._numbers, self.forms, self._now.old, self._now.next, strict=True)
+        rows = zip(self.numbers, self.forms, self._now.old, self._now.next, strict=True)
         for k, form, old, after in rows:
             change, size = (np.abs(x).max(axis=1, keepdims=True) for x in (after - old, after))
             changed = (change > 1e-9 * size) & form.kernel.tabulated  # not by round-off alone
@@ -216,10 +225,10 @@ class Memory:
         """Tell whether the variables of forms would let the step end at a state (collective)."""
         chosen = [k for k, form in enumerate(self.forms) if form.name in standing]
         with together(self.comm):
-            after, bad = assembler.tabulate("update", [self._numbers[k] for k in chosen], state)
+            after, bad = assembler.tabulate("update", [self.numbers[k] for k in chosen], state)
             own = [
                 standing[self.forms[k].name].holds(
-                    self.forms[k].kernel.memory, self._remembered[k], after[self._numbers[k]]
+                    self.forms[k].kernel.memory, self._remembered[k], after[self.numbers[k]]
                 )
                 for k in chosen
             ]
@@ -310,7 +319,7 @@ class Memory:
         self, assembler: Assembler, state: Array, *, initial: bool = False
     ) -> tuple[Array, ...]:
         mode = "initial" if initial else "update"
-        values, bad = assembler.tabulate(mode, self._numbers, state)
+        values, bad = assembler.tabulate(mode, self.numbers, state)
         bad += not all(np.isfinite(v).all() for v in values.values())
         names = ", ".join(repr(form.name) for form in self.forms)
         if bad and initial:
@@ -321,7 +330,7 @@ class Memory:
                 reason="DIVERGED_FUNCTION_DOMAIN",
                 iteration=0,
             )
-        pairs = zip(self._numbers, self.own(self._now.next), strict=True)
+        pairs = zip(self.numbers, self.own(self._now.next), strict=True)
         return tuple(values.get(k, before) for k, before in pairs)
 
     # ---- values ---------------------------------------------------------------------------------

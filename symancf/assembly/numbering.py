@@ -60,12 +60,14 @@ class Block:
         as many numbers: their equations say where).
     of : of a block that many terms share, each on vertices of its own: what their rows are
         called, ``of:owner``.
+    sums : whether its equations are sums over many places, with the round-off of all.
     """
 
     name: str
     size: int
     kind: Kind = "position"
     of: str = ""
+    sums: bool = False
 
     @property
     def moves(self) -> bool:

@@ -213,6 +213,29 @@ def _remainders(**o: Any) -> Any:
     return sa.check_gradient(problem, sa.Goal(lambda u_a: u_a[0], bar["x1"]), [load], **o)
 
 
+def _optimum(call: Any) -> Any:
+    def solve(**o: Any) -> Any:
+        mesh = sa.Mesh.box((1.0,), (1,))
+        load = sa.Parameter("load", 0.1)
+        bar = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=10.0, EI=1.0)
+        terms = [sa.fix(bar["x0"]), sa.force(bar["x1"], (load, 0.0, 0.0))]
+        problem = sa.StaticProblem(sa.System(bar, terms=terms))
+        problem.solve()
+        miss = sa.Goal(lambda u_a: (u_a[0] - 0.02) ** 2, bar["x1"])
+        return call(problem, miss, [load], **o)
+
+    return solve
+
+
+def _traced(memory: Any) -> Any:
+    load = sa.Parameter("load", -10.0)
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)
+    fall = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, load))]))
+    fall.solve(to=0.2, step=0.1, trace=sa.Trace(memory=memory))
+    goal = sa.Goal(lambda u_a: u_a[2], ball.at((0.0, 0.0, 0.0)))
+    return fall.gradient(goal.integral() + goal.at(0.1), [load])[load]
+
+
 def _drag(v_a: Any, *, c: Any) -> Any:
     return {v_a: -c * v_a}
 
@@ -1011,6 +1034,19 @@ def examples() -> dict[str, Example]:
             {"law": sa.energies.yeoh(), "r": 1.5, "m": 0.05, "beta": 0.1},
             None,
         ),
+        "energies.bergstrom_boyce": (
+            sa.energies.bergstrom_boyce,
+            {
+                "law": sa.energies.yeoh(),
+                "s": 1.6,
+                "stress": 1.0,
+                "m": 4.0,
+                "C": -1.0,
+                "E": 0.01,
+                "rate": 1.0,
+            },
+            None,
+        ),
         "energies.swollen": (
             sa.energies.swollen,
             {"law": sa.energies.neo_hooke(), "by": lambda t, *, a: 1 + a * t},
@@ -1028,6 +1064,11 @@ def examples() -> dict[str, Example]:
         "energies.domains": (
             lambda k: sa.energies.domains(k=k)(_height),
             {"k": sa.energies.positive()},
+            None,
+        ),
+        "energies.moduli": (
+            lambda symmetry, k: sa.energies.moduli(symmetry, k=k)(_height),
+            {"symmetry": "isotropic", "k": lambda k: k},
             None,
         ),
         "energies.stressed_at_rest": (
@@ -1117,14 +1158,29 @@ def examples() -> dict[str, Example]:
             lambda m: models.finite(m.frequencies),
         ),
         "buckle": (_buckle, {"parameter": None, "count": 1}, None),
-        "check": (sa.check, {"system": system, "amplitude": 1e-3, "seed": 0}, None),
+        "check": (sa.check, {"what": system, "amplitude": 1e-3, "seed": 0}, None),
+        "check of a law": (
+            lambda law, mu, stretches: sa.check(law, stretches=stretches, mu=mu, lam=2.0),
+            {"law": sa.energies.neo_hooke(), "mu": 1.0, "stretches": (0.9, 1.2)},
+            None,
+        ),
         "Goal": (
             lambda function, end, **o: sa.Goal(function, end, **o).value(system),
             {"function": _height, "end": tip, "name": "g", "h": 0.25},
             None,
         ),
         "Goal.value": (sa.Goal(lambda u_a: u_a[0], x1).value, {"system": system}, None),
+        "Series": (sa.Series, {"times": [0.0, 1.0], "values": [0.0, 2.0], "order": "linear"}, None),
+        "Series.values": (
+            lambda values: setattr(sa.Series([0.0, 1.0], [0.0, 2.0]), "values", values),
+            {"values": [3.0, 4.0]},
+            None,
+        ),
+        "Trace": (_traced, {"memory": "1 MB"}, models.finite),
+        "Goal.at": (sa.Goal(lambda u_a: u_a[0], x1).at, {"time": 0.5}, None),
         "check_gradient": (_remainders, {"size": 0.02, "seed": 0}, None),
+        "optimize.scipy": (_optimum(sa.optimize.scipy), {"bounds": [(0.0, 1.0)]}, None),
+        "optimize.tao": (_optimum(sa.optimize.tao), {"bounds": [(0.0, 1.0)], "prefix": "o_"}, None),
         "Field.values": (
             lambda values: setattr(sa.Field([1.0, 2.0]), "values", values),
             {"values": [3.0, 4.0]},

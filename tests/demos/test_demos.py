@@ -48,6 +48,7 @@ DEMOS = {
         ("results/silicone_plate.png", "results/silicone_plate.pvtu", "results/thin_plate.pvd"),
     ),
     "sections": (1, ("results/sections.png",)),
+    "stiffness_map": (1, ("results/stiffness_map.png",)),
 }
 
 # these stop early when they are asked to

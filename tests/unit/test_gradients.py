@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.elements import ancf_cable, hex8_plain
+from symancf.elements import ancf_cable, hex8, hex8_plain
 from symancf.energies import neo_hooke
 from tests.shells import hollow_block
 
@@ -71,7 +71,7 @@ def largest(found: Any) -> float:
     return max(float(np.abs(found[v]).max()) for v in found)
 
 
-def block(**options: Any) -> Case:
+def block(element: Any = hex8_plain, **options: Any) -> Case:
     """A modulus for each cell; dead and follower loads; a clamp that moves."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 2, 2))
     mu = sa.Field(1.0 + 0.3 * np.sin(np.arange(12.0)))
@@ -79,7 +79,7 @@ def block(**options: Any) -> Case:
         sa.Parameter(name, value)
         for name, value in (("lam", 2.0), ("load", 0.05), ("press", 0.04), ("move", 0.1))
     )
-    body = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=mu, lam=lam)
+    body = sa.Body(mesh["body"], element, neo_hooke(), mu=mu, lam=lam)
     clamp = sa.fix(body["x0"], displacement=(0.0, lambda t: t * move.value, 0.0))
     loads = [
         sa.traction(body["x1"], (0.0, 0.0, lambda t: t * load.value)),
@@ -98,9 +98,15 @@ def block(**options: Any) -> Case:
     )
 
 
-@pytest.mark.parametrize("solver", [{}, {"pc_type": "grids"}], ids=["direct", "grids"])
-def test_moduli_of_cells_loads_that_follow_and_a_clamp_that_moves(solver: dict[str, Any]) -> None:
-    block(**solver).check(direct=not solver)
+@pytest.mark.parametrize(
+    ("element", "solver"),
+    [(hex8_plain, {}), (hex8_plain, {"pc_type": "grids"}), (hex8, {})],
+    ids=["direct", "grids", "enhanced"],
+)
+def test_moduli_of_cells_loads_that_follow_and_a_clamp_that_moves(
+    element: Any, solver: dict[str, Any]
+) -> None:
+    block(element, **solver).check(direct=not solver)
 
 
 def test_a_mechanism_with_multipliers_and_a_strut() -> None:
@@ -207,9 +213,13 @@ def test_what_is_no_gradient_is_refused() -> None:
             problem.gradient(stretch, wrong)
     with pytest.raises(sa.ParameterError, match="is no goal"):
         problem.gradient(1.0, [EA])  # type: ignore[arg-type]
-    for call in (lambda: stretch.at(0.5), stretch.integral):
-        with pytest.raises(sa.ParameterError, match="is one of a motion"):
-            call()
+    for goal in (stretch.at(0.5), 1 + stretch.integral()):
+        with pytest.raises(sa.ParameterError, match="are those of all steps"):
+            problem.gradient(goal, [EA])
+        with pytest.raises(sa.ParameterError, match="are those of all steps"):
+            goal.value(problem.system)
+    with pytest.raises(sa.ParameterError, match="asks for velocities"):
+        problem.gradient(sa.Goal(lambda v_a: v_a[0], stretch._parts[0].ends[0]), [EA])
     force.value = 3.0
     with pytest.raises(sa.ParameterError, match="last solution"):
         problem.gradient(stretch, [EA])
@@ -228,3 +238,53 @@ def test_laws_that_remember_are_refused_by_name() -> None:
     goal = sa.Goal(lambda u_a: u_a[2], body.at((1.0, 1.0, 1.0)))
     with pytest.raises(sa.ParameterError, match="'soft': the law remembers"):
         problem.gradient(goal, [mu])
+
+
+@pytest.mark.parametrize("solver", [{}, {"pc_type": "grids"}], ids=["direct", "grids"])
+def test_products_with_the_hessian_of_gauss_and_newton(solver: dict[str, Any]) -> None:
+    """Against derivatives of each quantity of the goal, that `sensitivity` gives."""
+    case = block(**solver)
+    problem, (mu, lam, load, press, move, _) = case.problem, case.variables
+    body, clamp = problem.system.bodies[0], problem.system.terms[0]
+    variables = [mu, lam, load, press, move]
+    tips = [body.at((1.0, y, 0.5)) for y in (0.2, 0.9)]
+    single = [sa.Goal(lambda u_a: u_a[2], tip) for tip in tips]
+    single += [sa.Goal(lambda F: F[2], clamp), sa.Goal(lambda M: M[1], clamp)]
+    y1, y2, force, moment = single
+    slopes = [
+        np.concatenate([np.atleast_1d(found[v]) for v in variables])
+        for found in problem.sensitivity(variables, of=single)
+    ]
+    S = np.array(slopes)
+    J = y1**2 / 2 + y2**2 / 2 + y1 * force + 3 * moment**2 + 5 * moment
+    both = body.at([[1.0, 0.2, 0.5], [1.0, 0.9, 0.5]])
+    a, b = y1.value(problem.system), y2.value(problem.system)
+    squares = sa.Goal(lambda u_a, *, c: (u_a[2] - c) ** 2 / 2, both, c=np.array([a - 0.1, b]))
+    of_forces = sa.Goal(lambda F, M: F[2] * M[1] + M[1] ** 2, clamp)
+    weights = {
+        J: [[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 6]],
+        squares: np.diag([1, 1, 0, 0]),
+        of_forces: [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 2]],
+    }
+    d = np.cos(np.arange(S.shape[1]))
+    for goal, second in weights.items():
+        H = problem.hessian(goal, variables, gauss_newton=True)
+        known = S.T @ (np.array(second) @ (S @ d))
+        np.testing.assert_allclose(H @ d, known, rtol=1e-8, atol=1e-9 * np.abs(known).max())
+
+
+def test_what_is_no_hessian_is_refused() -> None:
+    problem, stretch, EA, force = cantilever()
+    with pytest.raises(sa.ParameterError, match="exact second derivatives"):
+        problem.hessian(stretch, [EA], gauss_newton=False)
+    weight = sa.Parameter("weight", 1.0)
+    end = problem.system.bodies[0]["x1"]
+    own = sa.Goal(lambda u_a, *, c: c * u_a[0] ** 2, end, c=weight)
+    with pytest.raises(sa.ParameterError, match="itself has Parameter"):
+        problem.hessian(own, [weight], gauss_newton=True)
+    H = problem.hessian(stretch**2, [EA, force], gauss_newton=True)
+    known = 2 * np.outer([-1.2e-3, 0.03], [-1.2e-3, 0.03])
+    np.testing.assert_allclose(H @ np.eye(2), known, rtol=1e-10)
+    problem.system.state[:] *= 1.1
+    with pytest.raises(sa.ParameterError, match="last solution"):
+        H @ np.ones(2)

@@ -36,7 +36,9 @@ def block(
     mu = rubber["mu"]
     load = sa.traction(body["x1"], (0.0, 0.05 * mu, lambda t: 0.1 * mu * t))
     if follower:
+        other = sa.pressure(body["z1"], lambda t: 0.05 * mu * (1.0 + t))
         load = sa.pressure(body["x1"], lambda t: 0.05 * mu * (1.0 + t))
+        return sa.System(body, terms=[sa.fix(body["x0"]), sa.fix(body["y0"], "y"), load, other])
     return sa.System(body, terms=[sa.fix(body["x0"]), sa.fix(body["y0"], "y"), load])
 
 

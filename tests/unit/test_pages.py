@@ -61,6 +61,7 @@ def test_the_reference_has_every_public_name(repository):
         "energies",
         "joints",
         "materials",
+        "optimize",
         "output",
         "view",
         "ground",

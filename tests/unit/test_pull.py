@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.elements import ancf_cable, ancf_plate, hex8_plain
+from symancf.elements import ancf_cable, ancf_plate, hex8, hex8_plain, tet10
 from symancf.energies import neo_hooke, saint_venant_kirchhoff
 from tests.shells import hollow_block
 
@@ -101,6 +101,22 @@ def memory() -> Model:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1))
     law = sa.energies.prony(neo_hooke(), g=(0.3,), tau=(1.0,))
     body = sa.Body(mesh["body"], hex8_plain, law, **SOFT)
+    return [body], [sa.fix(body["z0"])]
+
+
+def enhanced() -> Model:
+    """Unknowns of each cell, in enhanced strains, of a law that remembers."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 1, 1), warp=lambda X: X + 0.1 * X[:, [1, 2, 0]] ** 2)
+    law = sa.energies.prony(neo_hooke(), g=(0.3,), tau=(1.0,))
+    body = sa.Body(mesh["body"], hex8, law, **SOFT)
+    return [body], [sa.fix(body["z0"])]
+
+
+def condensed() -> Model:
+    """A pressure that belongs to each cell."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="tetra10")
+    given = {"mu": 1.0, "lam": 50.0}
+    body = sa.Body(mesh["body"], tet10, neo_hooke(), pressure="condensed", **given)
     return [body], [sa.fix(body["z0"])]
 
 
@@ -195,7 +211,19 @@ class Sum:
 
 @pytest.mark.parametrize(
     "model",
-    [block, principal, stretched_plate, plate, mechanism, gas, sphere, facing, memory],
+    [
+        block,
+        principal,
+        stretched_plate,
+        plate,
+        mechanism,
+        gas,
+        sphere,
+        facing,
+        memory,
+        enhanced,
+        condensed,
+    ],
     ids=lambda m: m.__name__,
 )
 def test_against_differences_of_the_residual(model: Callable[[], Model]) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.schedule import identifier
-from symancf_codegen.modes import COMMON, MODES, signature
+from symancf_codegen.modes import COMMON, MODES, MOMENTS, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
-from symancf_codegen.text.print_local import after, before, solve_in_cell, unused
+from symancf_codegen.text.contract_tensor import factored
+from symancf_codegen.text.print_local import after, before, solve_in_cell, unused, weigh_in_cell
 from symancf_codegen.text.printer import broken
 
 if TYPE_CHECKING:
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 #: What is evaluated to find the unknowns of a cell: with slopes where they begin, without slopes,
 #: with slopes; no functions that a kernel offers.
 SOLVE = ("first", "equations", "slopes")
+
+#: The function that makes the matrix of a mode of moments, without the number of the segment.
+_CONTRACTIONS = {
+    "tangent": "contract_tangent",
+    "diagonal": "contract_diagonal",
+    "coarse": "corner_contract_tangent",
+}
 
 #: About how many points go through a stage together.
 CHUNK = 8
@@ -45,18 +53,21 @@ def cell_function(
     name: str, structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]], mode: str
 ) -> str:
     """Return the text of function `mode` of kernel `name`."""
+    if mode == "multiply":
+        return multiply_function(name, structure)
     segments = structure.segments
     row = MODES[mode]
     vector, scalar = row.result("vector"), row.result("scalar")
-    tangent = mode == "tangent" and structure.has_tangent
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
     arrays = keep(structure, laws)
-    first = before(structure, name, mode, "\n".join(body), arrays.arrays, arrays.filled)
+    weighed = _weighed(structure, laws) if mode == "pull" else []
+    asks = "\n".join([*weighed, *body])
+    first = [*before(structure, name, mode, asks, arrays.arrays, arrays.filled), *weighed]
     lines = [signature(name, mode), "{"]
     lines += unused((*COMMON, *row.inputs, *row.sums), "\n".join([*first, *body]))
-    if mode == "tangent" and not tangent:
+    if mode == "tangent" and not structure.has_tangent:
         lines.append("    (void)K; /* the laws are linear in the unknowns: K = 0 */")
     lines.append("    v8 bad = {0};")
     lines += first
@@ -64,18 +75,68 @@ def cell_function(
         lines.append(f"    symancf_zero(1, (v8 *){scalar});")
     if vector:
         lines += [f"    v8 N{s.index}[{s.size}][{3 * len(s.jets)}];" for s in segments if s.jets]
-    if tangent and not assigns(structure):
-        lines.append(f"    symancf_zero({tangent_rows(structure)}, (v8 *)K);")
+    lines += _zero_matrix(structure, mode)
     lines += body
-    if vector:
+    if vector and factored(structure, mode):
+        lines += [f"    all_forces{s.index}(N{s.index}, (v8 *){vector});" for s in segments]
+    elif vector:
         arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){vector}"])
         lines.append(f"    contract_residual({arguments});")
+    if vector:
         lines += after(structure, mode)
         lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){vector}, &bad);")
     if scalar:
         lines.append(f"    symancf_finite(1, (const v8 *){scalar}, &bad);")
     lines += ["    return symancf_count(lanes, &bad);", "}", ""]
     return "\n".join(lines)
+
+
+def matrix_of(mode: str) -> str | None:
+    """Return the name of the matrix that a mode makes of moments, None if it makes none."""
+    return MODES[mode].results[-1] if mode in MOMENTS else None
+
+
+def _zero_matrix(structure: KernelStructure, mode: str) -> list[str]:
+    """Return what clears the matrix of a mode, where contractions do not set all of it."""
+    name = matrix_of(mode)
+    if name is None or mode == "moments" or not structure.has_tangent:
+        return []
+    if mode == "diagonal":
+        rows = 9 * structure.space.size
+    else:
+        of = structure if mode == "tangent" else structure.linear
+        assert of is not None
+        rows = 0 if assigns(of) else tangent_rows(of)
+    return [f"    symancf_zero({rows}, (v8 *){name});"] if rows else []
+
+
+def multiply_function(name: str, structure: KernelStructure) -> str:
+    """Return the text of the function that multiplies with moments that are given."""
+    segments = [s for s in structure.segments if s.slot_count]
+    lines = [signature(name, "multiply"), "{", *unused(COMMON, ""), "    v8 bad = {0};"]
+    for s in segments:
+        rows = 3 * len(s.jets)
+        lines += [
+            f"    v8 N{s.index}[{s.size}][{rows}];",
+            "    {",
+            f"        v8 h[{s.size}][{rows}];",
+        ]
+        lines.append(f"        const v8 *m = (const v8 *)moments + {structure.first_moment(s)};")
+        own = f"        for (int q = 0; q < {s.size}; q++)"
+        if factored(structure, "multiply"):
+            lines.append(f"        all_jets{s.index}((const v8 *)v, h);")
+        else:
+            lines.append(f"{own} jets{s.index}(q, (const v8 *)v, h[q]);")
+        call = f"multiply_moments{s.index}(m + {s.slot_count}*q, h[q], N{s.index}[q]);"
+        lines += [f"{own} {call}", "    }"]
+    if factored(structure, "multiply"):
+        lines += [f"    all_forces{s.index}(N{s.index}, (v8 *)Kv);" for s in segments]
+    else:
+        lines.append(
+            f"    contract_residual({', '.join(f'N{s.index}' for s in segments)}, (v8 *)Kv);"
+        )
+    lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *)Kv, &bad);")
+    return "\n".join([*lines, "    return symancf_count(lanes, &bad);", "}", ""])
 
 
 @dataclass
@@ -149,18 +210,44 @@ def solve_function(
     return solve_in_cell(name, structure, starts, keep(structure, laws).arrays, arrays, loops)
 
 
+def _weighed(structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]]) -> list[str]:
+    """Return the statements that find the weights of equations of the cell, see `weigh_in_cell`."""
+    loops: list[str] = []
+    for segment, group in zip(structure.segments, laws, strict=True):
+        for k, (use, law) in enumerate(zip(segment.uses, group, strict=True)):
+            if law.weigh is None:
+                continue
+            called = [law.weigh]
+            if law.principal is not None and "Q" in law.weigh.arguments:
+                called = [law.principal, law.weigh]
+            lines = []
+            if "h" in law.weigh.arguments:
+                lines.append(f"v8 h[{3 * len(segment.jets)}];")
+                lines.append(f"jets{segment.index}(q, (const v8 *)v, h);")
+            if len(called) > 1:
+                lines.append(f"v8 Q[{use.sections}][15];")
+            for function in called:
+                lines += _call(structure, function, use, k, segment, weighing=True)
+            loops += _all_points(segment.size, lines)
+    return weigh_in_cell(len(structure.shared), loops) if structure.shared else []
+
+
 def _segment(
     structure: KernelStructure, segment: Segment, laws: Sequence[LawFunctions], mode: str
 ) -> list[str]:
     """Return the loops over the points of one segment."""
-    tangent = mode == "tangent" and structure.has_tangent and segment.slot_count > 0
-    size = chunk(segment, tangent)
+    tangent = mode in MOMENTS and structure.has_tangent and segment.slot_count > 0
+    size = segment.size if factored(structure, mode) else chunk(segment, tangent)
     vector = MODES[mode].result("vector") is not None and bool(segment.jets)
     if not vector and not any(_functions(law, mode) for law in laws):
         return []
     arrays, first = _point_arrays(structure, segment, laws, mode, size)
-    if tangent:
-        arrays.append(f"v8 M[{size}][{segment.slot_count}];")
+    slots = segment.slot_count
+    if mode == "moments" and tangent:
+        rows = f"(v8 *)moments + {structure.first_moment(segment)}"
+        arrays.append(f"v8 (*M)[{slots}] = (v8 (*)[{slots}])({rows}) + start;")
+    elif tangent:
+        arrays.append(f"v8 M[{size}][{slots}];")
     once: list[str] = []
     body = _points([*first, *_zeros(segment, laws, mode, vector, tangent)])
     for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
@@ -171,7 +258,9 @@ def _segment(
             body += _points(_call(structure, function, use, k, segment))
     if tangent:
         body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
-        body.append(f"contract_tangent{segment.index}(start, stop, M, (v8 *)K);")
+    if tangent and mode in _CONTRACTIONS:
+        contract = _CONTRACTIONS[mode] + str(segment.index)
+        body.append(f"{contract}(start, stop, M, (v8 *){matrix_of(mode)});")
     lines = [*once, *_chunks(segment.size, size, [*arrays, *body])]
     return ["    {", *(f"        {line}" for line in lines), "    }"]
 
@@ -194,7 +283,10 @@ def _point_arrays(
     ):
         if array in wanted:
             arrays.append(f"v8 {array}[{size}][{3 * count}];")
-            filled.append(f"{function}(q, {source}, {array}[p]);")
+            if factored(structure, mode) and function == jets:
+                arrays.append(f"all_{jets}({source}, {array});")
+            else:
+                filled.append(f"{function}(q, {source}, {array}[p]);")
     return arrays, filled
 
 
@@ -311,10 +403,12 @@ def _call(
     segment: Segment,
     *,
     solving: bool = False,
+    weighing: bool = False,
 ) -> list[str]:
     """Return the statements that call a point function at in-plane point q, place p.
 
-    `solving` : in the function that finds the unknowns of the cell.
+    `solving` : in the function that finds the unknowns of the cell; `weighing` : where the weights
+    of their equations are found.
     """
     s, single = segment.index, use.sections == 1
     rows = f"[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
@@ -363,6 +457,9 @@ def _call(
         }
     if solving:
         values["Q"] = f"(double *)Q{s}_{k}[{point}]"
+    if weighing:
+        values |= {"h": "(const double *)h", "D": "(double *)S"}
+        values["Q"] = f"(double *)Q[{'0' if single else 's'}]"
     names = [str(x) for x in structure.space.coordinates]
     values |= {identifier(x): f"point{s}[q][{names.index(x)}]" for x in use.coordinates}
     section = _section(use, f"section{s}_{k}")

@@ -38,7 +38,9 @@ def local_loads(results: Results, rows: Sequence[int], size: int) -> dict[str, s
     loads = {name[x]: f"X[{8 * row} + l]" for x, row in zip(local.unknowns, rows, strict=True)}
     places = [size + size * r + c for r in rows for c in rows]
     pairs = zip(local.inverse, places, strict=True)
-    return loads | {name[x]: f"X[{8 * place} + l]" for x, place in pairs}
+    loads |= {name[x]: f"X[{8 * place} + l]" for x, place in pairs}
+    weights = zip(local.multipliers, rows, strict=False)  # none but in `pull`
+    return loads | {name[x]: f"D[{8 * row} + l]" for x, row in weights}
 
 
 def start_section(local: LocalResults, rows: Sequence[int]) -> LoopSection:
@@ -123,6 +125,40 @@ def coupling_sections(use: LawUse, segment: Segment, mode: str, size: int) -> li
         rates = zip(use.rows, local.moved, strict=True)
         outputs += [Output(f"D[{8 * row} + l] += {{}};", node) for row, node in rates]
     return [LoopSection(COUPLING, [*outputs, *_added("E", sums, zero)])]
+
+
+def weigh_sections(results: Results, rows: Sequence[int], size: int) -> list[LoopSection]:
+    """Return what `pull` needs of a point to weigh the equations of the cell, if it is asked for.
+
+    Derivatives by the cell's unknowns of what it differentiates, and the slopes of the equations.
+    """
+    local = results.local
+    if local is None or not local.weighed:
+        return []
+    outputs = _added("D", zip(rows, local.weighed, strict=True), results.graph.zero)
+    slopes = _added("E", _slopes(local, rows, size), results.graph.zero)
+    return [LoopSection("weights", [*outputs, *slopes])]
+
+
+def weigh_in_cell(size: int, loops: Sequence[str]) -> list[str]:
+    """Return the statements that find the weights D of the equations of a cell in `pull`.
+
+    `loops` add to what they are made of, see `weigh_sections`.
+    """
+    rows = 2 * size + size * (size + 1) // 2 + 1
+    return [
+        f"    v8 D[{size}], E[{rows}], Y[{size * size}], S[{size}];",
+        f"    symancf_zero({size}, S);",
+        f"    symancf_zero({rows}, E);",
+        *(f"    {line}" for line in loops),
+        f"    symancf_cell_invert({size}, (const double *)E, (double *)Y);",
+        f"    symancf_finite({size * size}, Y, &bad);",
+        f"    symancf_zero({size}, D);",
+        f"    for (int k = 0; k < {size}; k++)",
+        f"        for (int i = 0; i < {size}; i++)",
+        f"            D[k] -= Y[{size}*k + i]*S[i];",
+        f"    symancf_finite({size}, D, &bad);",
+    ]
 
 
 def solve_functions(

@@ -28,6 +28,7 @@ from symancf_codegen.text.print_local import (
     solve_functions,
     step_section,
     sum_section,
+    weigh_sections,
 )
 from symancf_codegen.text.printer import TABLES, PointFunction, Printer, declaration
 
@@ -70,6 +71,7 @@ class LawFunctions:
     modes : per mode the functions to call one after the other; the last one adds to N, M, W.
     factor_rows : per mode, rows of the table S that the first of two functions stores.
     principal : finds the eigenvalues and axes in Q that the others use; None if there are none.
+    weigh : of unknowns of the cell, adds what `pull` needs to weigh their equations; else None.
     """
 
     parameters: PointFunction | None
@@ -81,10 +83,11 @@ class LawFunctions:
     principal: PointFunction | None = None
     solve: list[PointFunction] = field(default_factory=list)
     shared: bool = False
+    weigh: PointFunction | None = None
 
     def stages(self) -> list[list[PointFunction]]:
         """Return all functions in the order of the text: one-time ones, then those of each mode."""
-        once = (self.parameters, self.geometry, self.principal)
+        once = (self.parameters, self.geometry, self.principal, self.weigh)
         return [*([] if f is None else [f] for f in once), self.solve, *self.modes.values()]
 
 
@@ -104,7 +107,8 @@ def law_functions(
     modes = _mode_sections(use, segment, uniform, cell, shared)
     domain = domain_section(results.graph, results.domain)
     has_principal, entries = bool(results.principal[0]), principal_section(results)
-    others = [*domain, *_equations(use, unknowns), entries]
+    weigh = weigh_sections(results, use.rows, unknowns)
+    others = [*domain, *_equations(use, unknowns), entries, *weigh]
     once, cut, factors = _cuts(use, modes, others)
     constants = {node: f"P[{k}]" for k, node in enumerate(once)}
     inputs = constants | _loaded("A", cut)
@@ -121,6 +125,9 @@ def law_functions(
         )
     if has_principal:
         result.principal = principal_function(use.name, entries, printer, inputs)
+    if weigh:
+        title = f"weights of equations of {use.name} at one point"
+        result.weigh = printer.function(f"{use.name}_weigh_at_point", title, weigh, inputs)
     if results.local is not None:
         names = use.name, use.name
         result.solve = solve_functions(*names, results, use.rows, printer, inputs, unknowns)
@@ -286,6 +293,7 @@ def _mode_sections(
         return store_rows(target, pairs, "=" if segment.alone else "+=")
 
     energy = results.energy
+    moments = LoopSection("tangent", store("M", moment_outputs(segment, use)))
     sections: dict[str, Callable[[], list[LoopSection]]] = {
         "energy": lambda: [
             LoopSection("energy", [Output("W[l] += {};", energy)] if energy != zero else [])
@@ -293,8 +301,12 @@ def _mode_sections(
         "residual": lambda: [vector("residual", results.residual)],
         "tangent": lambda: [
             vector("residual", results.residual_with_tangent),
-            LoopSection("tangent", store("M", moment_outputs(segment, use))),
+            moments,
         ],
+        "diagonal": lambda: [moments],
+        "coarse": lambda: [moments],
+        "moments": lambda: [moments],
+        "multiply": list,
         "product": lambda: [vector("tangent times direction", results.product)],
         "parameter": lambda: [vector("derivative by parameters", results.parameter)],
         "pull": lambda: [

@@ -20,7 +20,8 @@ MOST_UNKNOWNS = 12
 
 #: Array arguments of point functions, in order; those before the scalars, those after.
 RATES_IN = ("uniform_rate", "cell_rate", "B_rate", "seed")
-ARRAYS_IN = ("uniform", "P", "cell", "B", "old", *RATES_IN, "G", "V", "g", "h", "A", "S", "Q", "X")
+POINT_IN = ("G", "V", "g", "h", "A", "S", "Q", "X", "D")
+ARRAYS_IN = ("uniform", "P", "cell", "B", "old", *RATES_IN, *POINT_IN)
 COLUMNS = tuple(f"C{k}" for k in range(MOST_UNKNOWNS))
 BY = ("by_uniform", "by_cell", "by_B", "by_old")
 ARRAYS_OUT = ("Q", "X", "E", "W", "N", "M", *COLUMNS, "D", "O", *BY, "bad")

@@ -299,7 +299,14 @@ class Accelerations:
         return bend
 
     def jerk(self, h: float) -> Array | None:
-        r"""Return the part w of the jerk that constraints determine; None: none (collective).
+        """Return the part of the jerk that constraints determine; None: none (collective)."""
+        found = self.jerk_with_forces(h)
+        return None if found is None else np.where(self.motion.second, found, 0.0)
+
+    def jerk_with_forces(self, h: float) -> Array | None:
+        r"""Return the part w of the jerk that constraints determine, and mu; None: w = 0.
+
+        (collective)
 
         .. math:: M w + \Phi_q^T \mu = 0, \quad \Phi_q w = -\frac{d}{dt} (\Phi_q a - \gamma)
 
@@ -332,7 +339,7 @@ class Accelerations:
             return None
         self.newton.tangent.stale = True
         self.factor()
-        return np.where(m.second, self.solve(change), 0.0)
+        return self.solve(change)
 
     # ---- projections ----------------------------------------------------------------------------
     def violation(self, speed: bool = False) -> Array:

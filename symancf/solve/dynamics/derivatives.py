@@ -23,7 +23,7 @@ import sympy as sp
 from symancf_codegen.functions import rate
 
 from ...arrays import Array
-from ...assembly.assembler import Assembler
+from ...assembly.assembler import Assembler, Derivatives
 from ...assembly.form import Form, Jets
 from ...bodies.incompressible import volume_conditions
 from ...errors import ConstraintError
@@ -116,7 +116,8 @@ class ConstraintKinematics:
     Attributes
     ----------
     constant : whether the gradients of all constraints are constant.
-    gradients : assembler of the constraints alone.
+    gradients : assembler of the constraints alone; `course`: of these along the motion.
+    timed : whether functions of time, or parameters, occur in them.
     window : time over which functions of time are differentiated by differences.
     """
 
@@ -134,7 +135,7 @@ class ConstraintKinematics:
                 forms.append(first)
                 self._volumes[id(first)] = second
         self.any = bool(forms)
-        self._timed = any(
+        self.timed = any(
             "t" in form.kernel.uniform
             or any(name != "scale" and depends_on_time(v) for name, v in form.uniform.items())
             for form in forms
@@ -150,7 +151,7 @@ class ConstraintKinematics:
         self.constant = all(constant for _, constant in derived)
         system = self.system
         forms = [form for form, _ in derived]
-        self._assembler = Assembler(forms, system.numbering, system.reference, system.comm)
+        self.course = Assembler(forms, system.numbering, system.reference, system.comm)
         self.refresh()
 
     def _moving(self, form: Form) -> tuple[Form, bool]:
@@ -227,12 +228,12 @@ class ConstraintKinematics:
     def refresh(self) -> None:
         """Take the present values of all parameters (collective)."""
         with together(self.system.comm):
-            self._assembler.update(self.system.time)
+            self.course.update(self.system.time)
             self.gradients.update(self.system.time)
 
     def _update(self, assembler: Assembler) -> None:
         """Take the present values of parameters where they may have changed (collective)."""
-        if self._timed:
+        if self.timed:
             with together(self.system.comm):
                 assembler.update(self.system.time)
 
@@ -258,10 +259,38 @@ class ConstraintKinematics:
         if not self.any:
             self._f.fill(0.0)
             return self._f
-        self._assembler.follow(rate, None)
-        self._update(self._assembler)
-        for symbol, weight in zip(WEIGHTS, (phi, speed, bend), strict=True):
-            self._assembler.values[self._assembler.places(symbol.name)] = weight
-        self._assembler.write()
-        self._assembler.residual(state, self._f)
+        self._weigh(rate, phi, speed, bend)
+        self.course.residual(state, self._f)
         return self._f
+
+    def _weigh(self, rate: Array, phi: float, speed: float, bend: float) -> None:
+        """Let `course` be the sum of `along`."""
+        self.course.follow(rate, None)
+        self._update(self.course)
+        for symbol, weight in zip(WEIGHTS, (phi, speed, bend), strict=True):
+            self.course.values[self.course.places(symbol.name)] = weight
+        self.course.write()
+
+    # ---- derivatives of sums of constraints, for gradients --------------------------------------
+    def pull_along(
+        self, state: Array, rate: Array, weights: Array, speed: float = 0.0, bend: float = 0.0
+    ) -> tuple[Derivatives, Array]:
+        """Return derivatives of weights . (speed D Phi + bend D D Phi) (collective).
+
+        By what `course` has, and by rates (local vector); `weights` at the rows of multipliers.
+        """
+        self._weigh(rate, 0.0, speed, bend)
+        found = self.course.pull(state, weights)
+        with self.course.following(rate, np.ones_like(rate)):
+            both = self.course.pull(state, weights).coordinates
+        return found, both - found.coordinates
+
+    def pull_gradient(self, state: Array, weights: Array, direction: Array) -> Derivatives:
+        """Return derivatives of weights . Phi_q direction by what `gradients` has (collective).
+
+        `weights` at the rows of multipliers, where `state` does not count.
+        """
+        self._update(self.gradients)
+        multipliers = self.system.numbering.those("multiplier")
+        at = np.where(multipliers, weights, state)
+        return self.gradients.pull(at, np.where(multipliers, 0.0, direction))

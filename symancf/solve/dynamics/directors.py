@@ -50,6 +50,11 @@ class Directors:
         """Forget where the coordinates of the nodes are."""
         self._revision = None
 
+    def sections(self) -> tuple[Ints, Mask, Array, Array]:
+        """Return what C knows of the nodes, see `_find` (collective)."""
+        self.lend()
+        return self._found
+
     def _find(self) -> tuple[Ints, Mask, Array, Array]:
         """Find all nodes here (collective); cells of ghosts may be on other ranks.
 
@@ -79,7 +84,7 @@ class Directors:
         """Let C know of the nodes, with the inertia that they have now (collective)."""
         if self._revision == self.motion.mass.revision:
             return
-        rows, free, axes, part = self._find()
+        rows, free, axes, part = self._found = self._find()
         self.native.sections.give(
             nodes=len(rows),
             row=rows,

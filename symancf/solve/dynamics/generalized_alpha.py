@@ -141,6 +141,7 @@ class GeneralizedAlpha(Integrator):
     Attributes
     ----------
     auxiliary : the acceleration-like quantity A (second order) and w (first order), local.
+    auxiliary_factor : d A / d u, of the present `factors`.
     biased : length of the steps whose bias the rates have; 0: they fulfil the constraints.
     """
 
@@ -152,9 +153,9 @@ class GeneralizedAlpha(Integrator):
         n = motion.system.numbering.coordinates
         self.auxiliary: Array = np.zeros(n)
         self.vectors["auxiliary"] = self.auxiliary
-        self._k: Array = np.zeros(n)
+        self.auxiliary_factor: Array = np.zeros(n)
         native.state.give(auxiliary=self.auxiliary)
-        native.problem.give(auxiliary_factor=self._k, remainder=REMAINDER_TOLERANCE)
+        native.problem.give(auxiliary_factor=self.auxiliary_factor, remainder=REMAINDER_TOLERANCE)
         self.coefficients: Coefficients  # see `attach`
         self.biased = self._usual = 0.0
         self._jerk: Array | None = None
@@ -418,8 +419,8 @@ class GeneralizedAlpha(Integrator):
         m.rate_factor[m.second] = c.gamma / (h * c.beta)
         m.rate_factor[m.first] = (1.0 - c.delta) / ((1.0 - c.alpha_f) * h * c.theta)
         m.acceleration_factor[m.second] = (1.0 - c.alpha_m) / (h * h * c.beta * (1.0 - c.alpha_f))
-        self._k[m.second] = 1.0 / (c.beta * h * h)
-        self._k[m.first] = 1.0 / (h * c.theta)
+        self.auxiliary_factor[m.second] = 1.0 / (c.beta * h * h)
+        self.auxiliary_factor[m.first] = 1.0 / (h * c.theta)
 
     def _predict(self, h: float, w: Array | None) -> None:
         """Set the affine map of a step of length h, and a state to begin with.

@@ -6,9 +6,12 @@ from __future__ import annotations
 import math
 import time as clock
 import weakref
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self, cast
+
+import numpy as np
+from mpi4py import MPI
 
 from ...assembly.protocol import Switches
 from ...assembly.state import State
@@ -17,6 +20,7 @@ from ...newton import AIDS, wanted
 from ...output.checkpoint import read, write
 from ...output.restart import Restarts
 from ...output.tracking import Watched, monitored, owner_of, parents_of, record
+from ...runtime.collective import together
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
 from ...runtime.interruption import Interruption
@@ -29,8 +33,9 @@ from ...runtime.progress import Progress
 from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
+from ..gradients.trace import Trace
 from ..march import march
-from ..solver import attach_rigid_modes, fitting, idle_options
+from ..solver import attach_rigid_modes, fitting, idle_options, is_symmetric
 from .accelerations import Accelerations
 from .energy import Audit
 from .events import Events
@@ -43,7 +48,7 @@ from .steps import Requested, TimeSteps, requested
 from .supports import MovingSupports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ...arrays import Array
@@ -52,6 +57,11 @@ if TYPE_CHECKING:
     from ...output.restart import Restart
     from ...output.steps import Step
     from ...system import System
+    from ...values.parameter import Field, Parameter
+    from ..cost import Cost
+    from ..gradients.goal import Goal
+    from ..gradients.gradient import Gradient
+    from .backward import Backward
     from .energy import Energies
     from .integrator import Integrator
     from .stabilise import Stabilisation
@@ -146,6 +156,10 @@ class DynamicProblem(OneProcess, Displayable):
         self.steps = 0
         self._scaled_for = math.inf
         self._first: State | None = None
+        self._trace: Trace | None = None  # of the last call of `solve`
+        self._request: Requested  # of that
+        self._given_rates: Array | None = None  # with which it began
+        self._driven: list[Array] = []  # what parameters drove at its end
 
     def _headline(self) -> str:
         """Return the method, the system and how far it is."""
@@ -257,6 +271,31 @@ class DynamicProblem(OneProcess, Displayable):
         return self._ready and self._newton.native.able
 
     # ---- for the user ---------------------------------------------------------------------------
+    def cost(self) -> Cost:
+        """Predict the memory of a solution before anything of that size is made (collective).
+
+        Returns
+        -------
+        Cost : ``cost.on(ranks)`` are the bytes that each of so many ranks would need.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (20, 20, 20))
+        >>> law, given = sa.energies.neo_hooke(), {"mu": 1e5, "lam": 2e5, "rho": 1000.0}
+        >>> block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
+        >>> swing = sa.DynamicProblem(sa.System(block, terms=[sa.fix(block["x0"])]))
+        >>> cost = swing.cost()
+        >>> print(cost.unknowns, cost.fits, cost.on(4) < cost.on(1))
+        26460 True True
+        """
+        from ..cost import cost_of
+
+        method = chosen(self.method, self._options.choice("ts_type"))
+        solver = self._options.choice("pc_type")
+        solver = solver or str(defaults(self._system, method)["pc_type"])
+        return cost_of(self._system, solver, is_symmetric(self._system, dynamic=True), moves=True)
+
     def monitor(self, function: Callable[[Step], None], every: int = 1) -> None:
         """Call ``function(step)`` at the start and after each, or each `every`-th, step.
 
@@ -465,6 +504,7 @@ class DynamicProblem(OneProcess, Displayable):
         checkpoint: str | Path | Restart | None = None,
         longest: float | None = None,
         stops: Sequence[float] = (),
+        trace: Trace | None = None,
     ) -> History:
         """Move from `system.time` to the time `to` (collective).
 
@@ -483,6 +523,7 @@ class DynamicProblem(OneProcess, Displayable):
         longest : length that no step exceeds; default: any. Where lengths follow the error, steps
             do not pass over what functions of time do in between, either.
         stops : times at which a step ends, in any order, as of kinks of functions of time.
+        trace : takes the states at the ends of all steps, for `gradient`.
 
         Raises
         ------
@@ -502,6 +543,7 @@ class DynamicProblem(OneProcess, Displayable):
                 "a function of time: end the first with event(..., terminate=True) before",
                 asked="solve",
             )
+        self._trace, self._request = self._traced(trace, checkpoint), request
         restarts = None
         if checkpoint is not None:
             interruption = self._interruption
@@ -515,6 +557,31 @@ class DynamicProblem(OneProcess, Displayable):
         finally:
             self._moving = False
         return self.history
+
+    def _traced(self, trace: Trace | None, checkpoint: object) -> Trace | None:
+        """Return the trace of a call of `solve`, empty.
+
+        Raises
+        ------
+        ParameterError : the motion has something that gradients do not know.
+        """
+        if trace is None:
+            return None
+        arguments.instance("solve(trace=...)", trace, Trace, "give sa.Trace()")
+        unknown = {
+            "explicit methods": self.method != IMPLICIT,
+            "events": self._events is not None,
+            "checkpoint=": checkpoint is not None,
+        }
+        for name, is_there in unknown.items():
+            if is_there:
+                raise ParameterError(
+                    f"solve(trace=...): gradients of motions are not known with {name}",
+                    asked="trace",
+                    given=name,
+                )
+        trace.clear()
+        return trace
 
     def _move(self, request: Requested, restarts: Restarts | None) -> None:
         """Make the steps of a call of `solve` (collective)."""
@@ -550,3 +617,105 @@ class DynamicProblem(OneProcess, Displayable):
             self._options.warn_unused(system.comm)
         if not isinstance(self._integrator, Explicit):
             self._audit.tell_gain(self.energies)
+        self._driven = [] if self._trace is None else self._fingerprint()
+
+    # ---- derivatives ----------------------------------------------------------------------------
+    @warns_once
+    def gradient(self, goal: Goal, parameters: Sequence[Parameter | Field]) -> Gradient:
+        r"""Return dJ/dp of a goal of the last motion, by all parameters (collective).
+
+        The discrete adjoint: one sweep backwards over the steps of ``solve(trace=sa.Trace())``,
+        with one linear system each, whatever the number of parameters. Derivatives are those of the
+        motion as it was computed, with the lengths that its steps had, and with the state and the
+        rates in which it began held; by these, see `Gradient`.
+
+        Parameters
+        ----------
+        goal : J, of the end; `Goal.at` of another time, `Goal.integral` of the motion. It may ask
+            for velocities, ``v_a``.
+        parameters : each `Parameter`, and each `Field` of values, that anything depends on; a
+            parameter within functions of time, too.
+
+        Returns
+        -------
+        Gradient : ``g[p]`` is a number, of a `Field` an array (cells,).
+
+        Raises
+        ------
+        ParameterError : there is no trace; nothing depends on a parameter; something has changed
+            since `solve`; no step ends at the time of a goal; the motion has something that is not
+            differentiated (events, contact of bodies that deform, pressures as unknowns, stiffness
+            in `Rayleigh`, loads that jump at a stop).
+        CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
+
+        Examples
+        --------
+        See `Trace`.
+        """
+        from ..gradients.gradient import require_goal, require_variables
+
+        found = require_goal(goal, moves=True)
+        variables = require_variables(self._system, parameters)
+        with self._backward() as backward:
+            return backward.gradient(found, variables)
+
+    @warns_once
+    def value(self, goal: Goal) -> float:
+        """Return a goal of the last motion, which `solve` has given a trace (collective)."""
+        from ..gradients.gradient import require_goal
+
+        with self._backward() as backward:
+            return backward.value(require_goal(goal, moves=True))
+
+    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
+        """Return a goal of the motion anew; parameters are assigned before (collective)."""
+        request, trace = self._request, self._trace
+        self.reset()
+        assign()
+        more = {name: getattr(request, name) for name in ("adaptive", "rtol", "atol", "stops")}
+        self.solve(request.to, request.step, trace=trace, **more)
+        return self.value(goal)
+
+    @contextmanager
+    def _backward(self) -> Iterator[Backward]:
+        """Return what goes back over the last motion; put that back afterwards (collective).
+
+        Raises
+        ------
+        ParameterError : there is no trace, or something is another than after the last solution.
+        """
+        from .backward import Backward
+
+        if self._trace is None or not self._driven:
+            raise ParameterError(
+                "gradient: the motion has no trace: call solve(to=..., step=..., trace=sa.Trace())",
+                asked="trace",
+            )
+        integrator, now = self._integrator, self._fingerprint()
+        same = all(map(np.array_equal, now, self._driven))
+        if not self._system.comm.allreduce(same, op=MPI.LAND):
+            raise ParameterError(
+                "gradient: the state, the time or a parameter is another than after the last "
+                "solve: reset() and solve again",
+                asked="gradient",
+            )
+        end, given, request = self._trace[-1], self._given_rates, self._request
+        assert given is not None
+        try:
+            with self._options, STAGES["motion"]:
+                yield Backward(self._accelerations, integrator, self._trace, request, given)
+        finally:
+            integrator.restore(end)
+            self._motion.span = request.span(end.time, end.time)
+            self._motion.go_to(end)
+            self._accelerations.forget()
+            self._newton.tangent.stale = True
+
+    def _fingerprint(self) -> list[Array]:
+        """Return what the motion depends on at its end (collective)."""
+        system = self._system
+        with together(system.comm):
+            system.update(system.time)
+        rows = [rows for _, rows in sorted(system.assembler.rows.items())]
+        at = np.array([system.time])
+        return [at, system.state.copy(), system.rate.copy(), system.assembler.values.copy(), *rows]

@@ -106,12 +106,7 @@ class Spin:
         h : length of the step.
         bias, shift : times the jerk, what rates and A are off by; see `GeneralizedAlpha`.
         """
-        here, rows = self._rows = self._rows or self._find()
-        rate: Array = self.motion.rate[rows].reshape(-1, 4, 3)
-        rate[:, 0] = (rate[:, 1] - rate[:, 0]) / self._length[here, None]
-        rate[:, 1] = 0.0
-        angle = h * np.sqrt(0.5 * (rate * rate).sum(axis=(1, 2)))
-        far = self.accelerations.newton.largest(float(angle.max(initial=0.0)))
+        angle, far = self._angles(h)
         if far <= _begins(rho):
             return
         settled = True
@@ -122,6 +117,19 @@ class Spin:
         limit = farthest(rho, settled)
         if far > limit:
             self._look(angle, h, rho, limit)
+
+    def straightens(self, h: float, rho: float) -> bool:
+        """Tell whether bodies turn so far at the present rates in a step (collective)."""
+        return self._angles(h)[1] > _begins(rho)
+
+    def _angles(self, h: float) -> tuple[Array, float]:
+        """Return by which angles bodies turn in a step, and the largest of all (collective)."""
+        here, rows = self._rows = self._rows or self._find()
+        rate: Array = self.motion.rate[rows].reshape(-1, 4, 3)
+        rate[:, 0] = (rate[:, 1] - rate[:, 0]) / self._length[here, None]
+        rate[:, 1] = 0.0
+        angle = h * np.sqrt(0.5 * (rate * rate).sum(axis=(1, 2)))
+        return angle, self.accelerations.newton.largest(float(angle.max(initial=0.0)))
 
     def _straighten(self, auxiliary: Array, h: float, bias: float, shift: float) -> None:
         """Take the present rates and A to what constraints say (collective)."""

@@ -26,7 +26,7 @@ from .monitors import Observed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...arrays import Ints
+    from ...arrays import Array, Ints
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
     from ...output.history import History
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ...runtime.interruption import Interruption
     from ...runtime.options import SolverOptions
     from ...runtime.progress import Progress
+    from ..gradients.trace import Trace
     from .accelerations import Accelerations
     from .energy import Audit, Energies
     from .events import Event, Events
@@ -65,6 +66,8 @@ class Moving(Protocol):
     _adds_up: bool
     _energies: Energies | None
     _last_state: State
+    _trace: Trace | None
+    _given_rates: Array | None
 
     @property
     def state(self) -> State:
@@ -206,6 +209,9 @@ class TimeSteps:
             self.system,
         )
         step, to = request.step, request.to
+        if problem._trace is not None:
+            system.renew_rate()
+            problem._given_rates = system.rate[: system.numbering.owned].copy()
         integrator.step_length, integrator.longest, integrator.rtol = (
             step,
             request.longest,
@@ -235,6 +241,8 @@ class TimeSteps:
     def open(self) -> None:
         """Show the beginning to who looks at steps, if there are some to be made."""
         problem, now = self.problem, self.system.time
+        if problem._trace is not None:
+            problem._trace.append(self.snapshot())
         if self.done:
             return
         if not self._resumed:
@@ -297,6 +305,7 @@ class TimeSteps:
         here = bool(
             is_watched or problem._events or watches or has_monitor or self.system.redundant.some
         )
+        here = here or problem._trace is not None
         comm = self.system.comm
         return here if comm.size == 1 else bool(comm.allreduce(here, MPI.LOR))
 
@@ -436,6 +445,8 @@ class TimeSteps:
             self._rest(self.restarts)
         if not self.done and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
+        if problem._trace is not None:
+            problem._trace.append(self.snapshot())
 
     # ---- who looks at a step --------------------------------------------------------------------
     def _observe(self, step: Step) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import sympy as sp
@@ -17,9 +17,9 @@ from ...catalogue.boundary.support import Support
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
-from ...values.arguments import name_or
-from ...values.parameter import label
+from ...values.arguments import name_or, number
 from .parts import GoalPart, PlacePart, SupportPart
+from .timed import InstantPart, IntegralPart, TimedPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,11 +39,13 @@ class GoalSlopes:
     coordinates : by the coordinates at held forces of supports: local vector in which each rank
         has its share, of ghosts, too.
     forces : by the residual at fixed coordinates, complete on each rank.
+    rates : by the rates of coordinates, as `coordinates`.
     """
 
     value: float
     coordinates: Array
     forces: Array
+    rates: Array
 
 
 class Goal(OneProcess, Displayable):
@@ -170,27 +172,83 @@ class Goal(OneProcess, Displayable):
     def __neg__(self) -> Goal:
         return self._joined(-1.0, lambda a, b: b * a)
 
-    # ---- of motions, which have no gradients yet ------------------------------------------------
-    def at(self, time: float) -> NoReturn:
-        """Refuse: goals are those of the end of statics."""
-        raise ParameterError(
-            f"goal {self.name!r}: .at({label(time)}) is one of a motion; gradients are known of "
-            "equilibria of a StaticProblem alone: give the goal itself",
-            asked="at",
-            given=time,
-        )
+    # ---- on the way of a solution ---------------------------------------------------------------
+    def at(self, time: float) -> Goal:
+        """Return the goal at a time where a step ends, see ``stops=``; it asks for a `Trace`."""
+        what = f"goal {self.name!r}"
+        time = number(what, "at", time, "be a finite time")
+        return self._timed(InstantPart(self._of_instants("at"), time))
 
-    def integral(self) -> NoReturn:
-        """Refuse: goals are those of the end of statics."""
-        raise ParameterError(
-            f"goal {self.name!r}: .integral() is one of a motion, and gradients are known of the "
-            "equilibria of a StaticProblem alone: give the goal itself",
-            asked="integral",
-        )
+    def integral(self) -> Goal:
+        """Return the integral over time, by the trapezoidal rule on the steps of a `Trace`."""
+        return self._timed(IntegralPart(self._of_instants("integral")))
+
+    def _of_instants(self, asked: str) -> Goal:
+        """Return itself, where it is one of a state."""
+        if self.timed:
+            raise ParameterError(
+                f"goal {self.name!r}: .{asked}() of a goal that has a time or an integral already: "
+                "take these of its parts",
+                asked=asked,
+                given=self.name,
+            )
+        return self
+
+    def _timed(self, part: GoalPart) -> Goal:
+        made: Goal = object.__new__(Goal)
+        made.name = self.name
+        made._take([part], sp.Symbol("g0"))
+        return made
+
+    @property
+    def count(self) -> int:
+        """The number of its parts, see `beside`."""
+        return len(self._parts)
+
+    @property
+    def timed(self) -> bool:
+        """Whether it asks for another time than the end."""
+        return any(isinstance(part, TimedPart) for part in self._parts)
+
+    @property
+    def rates(self) -> bool:
+        """Whether it asks for velocities."""
+        return any(part.rates for part in self._parts)
+
+    @property
+    def parametric(self) -> bool:
+        """Whether parameters occur in it beside the state."""
+        return any(part.parametric for part in self._parts)
+
+    def instants(self, times: Array) -> list[list[tuple[int, float, Goal]]]:
+        """Return of each part which goals at which of some times make it, with their weights.
+
+        Raises
+        ------
+        ParameterError : no step ends at a time that is asked for.
+        """
+        return [
+            [(n, weight, cast("Goal", of)) for n, weight, of in part.instants(times)]
+            if isinstance(part, TimedPart)
+            else [(len(times) - 1, 1.0, self._timed(part))]
+            for part in self._parts
+        ]
+
+    def combined(self, values: Sequence[float]) -> list[float]:
+        """Return the goal, and its derivatives by its parts, where these have some values."""
+        return self._combined(values)
 
     # ---- values ---------------------------------------------------------------------------------
     def value(self, system: System) -> float:
-        """Return its present value, on every rank (collective)."""
+        """Return its present value, on every rank (collective).
+
+        Raises
+        ------
+        ParameterError : it is a goal at a time, or an integral, which a `Trace` has.
+        """
+        for part in self._parts:
+            if isinstance(part, TimedPart):
+                part.refuse()
         return self.at_state(discrete_system("Goal.value", system))
 
     def at_state(self, system: DiscreteSystem) -> float:
@@ -201,20 +259,53 @@ class Goal(OneProcess, Displayable):
         """Return what of its parts changes with parameters alone (collective)."""
         return np.array([part.value(system) if part.parametric else 0.0 for part in self._parts])
 
+    def by_parts(self, system: DiscreteSystem) -> Array:
+        """Return its derivatives by its parts at the present state (collective)."""
+        return np.array(self._combined([part.value(system) for part in self._parts])[1:])
+
     def explicit(self, system: DiscreteSystem, rates: Array) -> float:
         """Return its derivative where its parts change at `rates` (collective)."""
-        values = [part.value(system) for part in self._parts]
-        return float(np.dot(self._combined(values)[1:], rates))
+        return float(np.dot(self.by_parts(system), rates))
 
     def slopes(self, system: DiscreteSystem) -> GoalSlopes:
         """Return value and derivatives at the present state (collective)."""
         found = [part.slopes(system) for part in self._parts]
-        value, *weights = self._combined([value for value, _, _ in found])
-        coordinates, forces = np.zeros_like(system.state), np.zeros_like(system.state)
-        for weight, (_, by_coordinates, by_forces) in zip(weights, found, strict=True):
-            coordinates += weight * by_coordinates
-            forces += weight * by_forces
-        return GoalSlopes(value, coordinates, forces)
+        value, *weights = self._combined([value for value, *_ in found])
+        totals = [np.zeros_like(system.state) for _ in range(3)]
+        for weight, (_, *slopes) in zip(weights, found, strict=True):
+            for total, slope in zip(totals, slopes, strict=True):
+                total += weight * slope
+        return GoalSlopes(value, *totals)
+
+    def curvature(self, system: DiscreteSystem, coordinates: Array, forces: Array) -> GoalSlopes:
+        """Return the rates of `slopes` along rates of coordinates and residual (collective).
+
+        Places are linear in coordinates, and forces of supports in the residual; what these lack,
+        arms of moments that move, is left out, as by the Gauss-Newton method.
+        """
+        found = [part.slopes(system) for part in self._parts]
+        values = [value for value, *_ in found]
+        own = slice(0, system.numbering.start[system.numbering.owned_vertices])
+        shares = [x @ coordinates + f[own] @ forces[own] for _, x, f, _ in found]
+        moved = np.asarray(system.sum(np.array(shares)))
+        weights = self._combined(values)[1:]
+        n = len(found)
+        second = np.array(self._second(*values), dtype=float).reshape(n, n) @ moved
+        total = GoalSlopes(0.0, *(np.zeros_like(coordinates) for _ in range(3)))
+        for part, weight, rate, (_, x, f, _) in zip(
+            self._parts, weights, second, found, strict=True
+        ):
+            by_x, by_f = part.curvature(system, coordinates, forces)
+            total.coordinates[:] += rate * x + weight * by_x
+            total.forces[:] += rate * f + weight * by_f
+        return total
+
+    @cached_property
+    def _second(self) -> Callable[..., Sequence[float]]:
+        symbols = [sp.Symbol(f"g{k}") for k in range(len(self._parts))]
+        slopes = [sp.diff(self._expression, a, b) for a in symbols for b in symbols]
+        function: Callable[..., Sequence[float]] = numerical(symbols, slopes, "math")
+        return function
 
     @cached_property
     def _function(self) -> Callable[..., Sequence[float]]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from ...catalogue.boundary.support import Support
     from ...terms.quantities import JetOfEnd
 
-#: Value, derivatives by coordinates and by the forces at fixed ones, see `GoalSlopes`.
-Found = tuple[float, "Array", "Array"]
+#: What is asked of a jet.
+Of: TypeAlias = Literal["change", "reference", "rate"]
+#: Value, derivatives by coordinates, by the forces at fixed ones and by rates, see `GoalSlopes`.
+Found = tuple[float, "Array", "Array", "Array"]
 
 
 class GoalPart(ABC):
@@ -42,11 +45,12 @@ class GoalPart(ABC):
     ----------
     what, place : for messages.
     parametric : whether parameters occur in it beside the state.
+    rates : whether it asks for velocities.
     """
 
     what: str
     place: str
-    parametric = False
+    parametric = rates = False
 
     @abstractmethod
     def value(self, system: DiscreteSystem) -> float:
@@ -55,6 +59,15 @@ class GoalPart(ABC):
     @abstractmethod
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
+
+    @abstractmethod
+    def curvature(
+        self, system: DiscreteSystem, coordinates: Array, forces: Array
+    ) -> tuple[Array, Array]:
+        """Return the rates of both `slopes` along rates of coordinates and residual (collective).
+
+        Of quantities of places that are linear in coordinates, and forces linear in the residual.
+        """
 
 
 class PlacePart(GoalPart):
@@ -78,45 +91,93 @@ class PlacePart(GoalPart):
                     asked="ends",
                     given=str(end),
                 )
-        reading = Reading(what, function, self.ends, parameters, vector=sp.ImmutableMatrix)
+        reading = Reading(
+            what, function, self.ends, parameters, rates=True, vector=sp.ImmutableMatrix
+        )
         if reading.history:
             raise KinematicsError(f"{what}: a goal remembers nothing", asked="function")
         expression = reading.scalar(reading.result, "it must return one expression")
+        self.rates = bool(reading.rates)
+        if any(self.ends[number].curved for number, _ in reading.rates):
+            raise ParameterError(
+                f"{what}: velocities are goals of bodies in space alone; at planar ends give "
+                "functions of positions",
+                asked="velocity",
+                given=self.place,
+            )
         substitution = Substitution.of(self.ends, reading.jets).with_lets(reading.lets)
         expression = substitution.insert_constants(expression)
         for symbol, definition in reversed(substitution.lets):
             expression = expression.xreplace({symbol: definition})
         self._reading, self._substitution = reading, substitution
-        self._jets: list[JetOfEnd] = substitution.jets
-        symbols = [s for jet in self._jets for s in symbols_of(jet, "change")]
-        self._values = jit.Values([expression, *(sp.diff(expression, s) for s in symbols)])
+        self._jets: list[tuple[JetOfEnd, Of]] = [
+            *((jet, "change") for jet in substitution.jets),
+            *((jet, "rate") for jet in reading.rates),
+        ]
+        symbols = [s for jet, of in self._jets for s in symbols_of(jet, of)]
+        slopes = [sp.diff(expression, s) for s in symbols]
+        self._values = jit.Values([expression, *slopes])
+        self._slopes, self._symbols = slopes, symbols
         own = reading.parameters.values()
         self.parametric = bool(list(parameters_in(list(own)))) or any(map(callable, own))
 
     def value(self, system: DiscreteSystem) -> float:
         """Return the value at the present state (collective)."""
-        return float(self._evaluated(system)[0][0].sum())
+        return float(self._evaluated(system, self._values)[0][0].sum())
 
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
-        (value, *slopes), every = self._evaluated(system)
-        by = np.zeros_like(system.state)
-        for k, (jet, rows) in enumerate(every.items()):
+        (value, *slopes), every = self._evaluated(system, self._values)
+        by = self._by_jets(system, slopes, every)
+        return float(value.sum()), by["change"], np.zeros_like(by["rate"]), by["rate"]
+
+    @cached_property
+    def _second(self) -> jit.Values:
+        return jit.Values([sp.diff(a, b) for a in self._slopes for b in self._symbols])
+
+    def curvature(
+        self, system: DiscreteSystem, coordinates: Array, forces: Array
+    ) -> tuple[Array, Array]:
+        """Return the rates of both `slopes` (collective)."""
+        values, every = self._evaluated(system, self._second)
+        n = len(self._symbols)
+        second = np.array(values).reshape(n, n, -1)
+        moved = np.zeros((n, second.shape[2]))
+        for k, (jet, of) in enumerate(self._jets):
+            rows, there = every[jet], np.zeros((self._count(system, jet[0]), 3))
+            if rows is not None and of == "change":
+                own = rows.value * coordinates[rows.coordinate]
+                np.add.at(there, (rows.place, rows.component), own)
+            moved[3 * k : 3 * k + 3] = np.asarray(system.sum(there)).T
+        rates = np.einsum("abk,bk->ak", second, moved)
+        by = self._by_jets(system, [*rates], every)
+        return by["change"], np.zeros_like(coordinates)
+
+    def _by_jets(
+        self,
+        system: DiscreteSystem,
+        slopes: Sequence[Array],
+        every: dict[JetOfEnd, JetRows | None],
+    ) -> dict[str, Array]:
+        """Return derivatives by coordinates and rates, of those by the jets of all places."""
+        by = {of: np.zeros_like(system.state) for of in ("change", "rate")}
+        for k, (jet, of) in enumerate(self._jets):
+            rows = every[jet]
             if rows is None:
                 continue
             slope = np.stack(slopes[3 * k : 3 * k + 3], axis=1)
             if self._count(system, jet[0]) == 1:
                 slope = slope.sum(axis=0, keepdims=True)
-            np.add.at(by, rows.coordinate, rows.value * slope[rows.place, rows.component])
-        return float(value.sum()), by, np.zeros_like(by)
+            np.add.at(by[of], rows.coordinate, rows.value * slope[rows.place, rows.component])
+        return by
 
     def _count(self, system: DiscreteSystem, end: int) -> int:
         return int(self.ends[end].resolve(system.layout).total)
 
     def _evaluated(
-        self, system: DiscreteSystem
+        self, system: DiscreteSystem, values: jit.Values
     ) -> tuple[list[Array], dict[JetOfEnd, JetRows | None]]:
-        """Return value and derivatives (K,) of all places, and the jets as rows (collective)."""
+        """Return values (K,) of all places, and the jets as rows (collective)."""
         counts = [self._count(system, k) for k in range(len(self.ends))]
         size = max(counts)
         if any(count not in (0, 1, size) for count in counts):
@@ -134,21 +195,18 @@ class PlacePart(GoalPart):
         at |= self._reading.per_place
         every: dict[JetOfEnd, JetRows | None] = {}
         arms = [(end, jet) for end, jet, _ in self._substitution.arms.values()]
-        for jet in dict.fromkeys([*self._jets, *self._reading.placed, *arms]):
-            changes = jet in self._jets
-            rows, change, reference = self._jet(system, *jet, changes)
-            if changes:
-                every[jet] = rows
-            for of, values in (("change", change), ("reference", reference)):
-                for a, symbol in enumerate(symbols_of(jet, of)):  # type: ignore[arg-type]
-                    at[str(symbol)] = values[:, a]
-        columns = [np.broadcast_to(x, (size,)) for x in self._values(at)]
+        for jet in dict.fromkeys([*(jet for jet, _ in self._jets), *self._reading.placed, *arms]):
+            every[jet], found = self._jet(system, *jet)
+            for of, vectors in found.items():
+                for a, symbol in enumerate(symbols_of(jet, of)):
+                    at[str(symbol)] = vectors[:, a]
+        columns = [np.broadcast_to(x, (size,)) for x in values(at)]
         return columns, every
 
     def _jet(
-        self, system: DiscreteSystem, number: int, name: str, changes: bool
-    ) -> tuple[JetRows | None, Array, Array]:
-        """Return a jet as rows, its change and its reference value (K, 3) (collective)."""
+        self, system: DiscreteSystem, number: int, name: str
+    ) -> tuple[JetRows | None, dict[Of, Array]]:
+        """Return a jet as rows, and its change, rate and reference value (K, 3) (collective)."""
         end = self.ends[number]
         places = end.resolve(system.layout).everywhere(system.comm)
         constant = end.constant(places, name)
@@ -162,17 +220,21 @@ class PlacePart(GoalPart):
                     else np.tile(end.reference_frame[:, int(name[-1])], (len(there), 1))
                 )
             assert constant is not None
-            return None, np.zeros_like(constant), constant
+            none = np.zeros_like(constant)
+            return None, {"change": none, "rate": none, "reference": constant}
         found = system.rows_of(end, [name])
         rows = found[0] if found else None
-        both = np.zeros((2, places.X.shape[0], 3))
+        vectors = [system.state, system.reference, *([system.rate] if self.rates else [])]
+        values = np.zeros((len(vectors), places.X.shape[0], 3))
         if rows is not None:
-            for values, vector in zip(both, (system.state, system.reference), strict=True):
-                np.add.at(
-                    values, (rows.place, rows.component), rows.value * vector[rows.coordinate]
-                )
-        change, reference = system.sum(both)
-        return rows, change, reference if constant is None else constant
+            for own, vector in zip(values, vectors, strict=True):
+                np.add.at(own, (rows.place, rows.component), rows.value * vector[rows.coordinate])
+        change, reference, *rates = system.sum(values)
+        known: dict[Of, Array] = {
+            "change": change,
+            "reference": reference if constant is None else constant,
+        }
+        return rows, known | ({"rate": rates[0]} if rates else {})
 
 
 class SupportPart(GoalPart):
@@ -195,6 +257,14 @@ class SupportPart(GoalPart):
         expression = scalar(what, "function", given, {*symbols}, must=must)
         slopes = [expression, *(sp.diff(expression, s) for s in symbols)]
         self._function = numerical(symbols, slopes, "math")
+        self._slopes, self._symbols = slopes[1:], symbols
+        self._turns = bool(expression.free_symbols & {*vectors["M"]})
+
+    @cached_property
+    def _second(self) -> Callable[..., Sequence[float]]:
+        second = [sp.diff(a, b) for a in self._slopes for b in self._symbols]
+        function: Callable[..., Sequence[float]] = numerical(self._symbols, second, "math")
+        return function
 
     def _acting(self, system: DiscreteSystem) -> tuple[Mask, Array, Array]:
         """Return the mask of what it holds here, the point of moments, F and M (collective)."""
@@ -216,18 +286,40 @@ class SupportPart(GoalPart):
 
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
-        mine, point, acting = self._acting(system)
-        value, *weights = map(float, self._function(*acting))
+        there = self._acting(system)
+        value, *weights = map(float, self._function(*there[2]))
+        by, forces = self._by(system, np.array(weights), there)
+        return value, by, forces, np.zeros_like(by)
+
+    def curvature(
+        self, system: DiscreteSystem, coordinates: Array, forces: Array
+    ) -> tuple[Array, Array]:
+        """Return the rates of both `slopes` (collective)."""
+        there = self._acting(system)
+        own = slice(0, system.numbering.start[system.numbering.owned_vertices])
+        count = 6 if self._turns else 3
+        each = (self._by(system, weights, there) for weights in np.eye(6)[:count])
+        shares = [x @ coordinates + f[own] @ forces[own] for x, f in each]
+        moved = np.zeros(6)
+        moved[: len(shares)] = system.sum(np.array(shares))
+        second = np.array(self._second(*there[2]), dtype=float).reshape(6, 6)
+        return self._by(system, second @ moved, there)
+
+    def _by(
+        self, system: DiscreteSystem, weights: Array, there: tuple[Mask, Array, Array]
+    ) -> tuple[Array, Array]:
+        """Return derivatives of `weights` . (F, M) by coordinates and residual (collective)."""
+        mine, point, acting = there
         numbering = system.numbering
         owned = numbering.vertex_of < numbering.owned_vertices
-        motion = np.array(weights) @ rigid_modes(system, system.state, about=point)
+        motion = weights @ rigid_modes(system, system.state, about=point)
         forces = np.where(mine, motion, 0.0)
         by = np.zeros_like(forces)
-        turns = np.array(weights[3:])
+        turns = weights[3:]
         if turns.any():  # arms of moments follow the state
             f = np.where(mine & owned, system.residual_at_solution(), 0.0)
             by += self._by_arms(system, f, turns, mine, acting[:3])
-        return value, by, forces
+        return by, forces
 
     def _by_arms(
         self, system: DiscreteSystem, f: Array, turns: Array, mine: Mask, force: Array

@@ -12,7 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Data, Ints, Ints32, address, pointer
-from ...assembly.half import Half
+from ...assembly.half_blocks import HalfBlocks
 from ...runtime.collective import exchange_blocks, together
 from ...runtime.petsc import printing
 from . import structures
@@ -40,7 +40,7 @@ ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions 
 class _Level:
     """Arrays of a level, and the structure that holds their addresses.
 
-    Those of entries of the finest one may be those of a `Half`. `blocks`: of both halves.
+    Those of entries of the finest one may be those of a `HalfBlocks`. `blocks`: of both halves.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class _Level:
         step: LevelTransfer | None,
         symmetric: bool,
         prescribed: Data | None,
-        half: Half | None = None,
+        half: HalfBlocks | None = None,
     ) -> None:
         if half is not None:
             pattern = replace(pattern, own_start=half.start, own=half.column, upper=True)
@@ -94,7 +94,16 @@ class _Level:
             data.exchange = ctypes.pointer(self.exchange)
 
 
-def _noise(ids: Ints) -> Singles:
+def largest_eigenvalue(alpha: Array, beta: Array) -> float:
+    """Return the largest eigenvalue that Lanczos' method finds, of the numbers of CG's steps."""
+    T = np.diag(1.0 / alpha)
+    T += np.diag(np.append(0.0, beta[1:] / alpha[:-1]))
+    side = np.sqrt(beta[1:]) / alpha[:-1]
+    T += np.diag(side, 1) + np.diag(side, -1)
+    return float(np.linalg.eigvalsh(T)[-1])
+
+
+def noise(ids: Ints) -> Singles:
     """Return numbers in [-1, 1], three of each node: the same on any number of ranks."""
     key = ids.astype(np.uint64)[:, None] * np.uint64(3) + np.arange(3, dtype=np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
@@ -135,10 +144,10 @@ class Multigrid:
     """
 
     def __init__(
-        self, matrix: Entries | Half, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
+        self, matrix: Entries | HalfBlocks, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
     ) -> None:
         self._library = structures.library(matrix.comm)
-        self._half = matrix if isinstance(matrix, Half) else None
+        self._half = matrix if isinstance(matrix, HalfBlocks) else None
         self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
         self.revision = matrix.revision
         self.levels: list[_Level] = []
@@ -204,7 +213,7 @@ class Multigrid:
         """
         coarse = coarse or not self._renewed
         entries: tuple[Array, Array] | None = None
-        if isinstance(self._matrix, Half):
+        if isinstance(self._matrix, HalfBlocks):
             self._hierarchy.scale, unit = self._matrix.scale, 1.0
             self._take_skew(self._matrix)
         else:
@@ -231,7 +240,7 @@ class Multigrid:
                 entries = self._product(number, level.step, entries)
         self._renewed = True
 
-    def _take_skew(self, half: Half) -> None:
+    def _take_skew(self, half: HalfBlocks) -> None:
         """Let products of the finest level have what a half has beside its symmetric part."""
         finest, parts = self._levels[0], half.skew_parts
         skew = (structures.Skew * len(parts))(
@@ -295,19 +304,14 @@ class Multigrid:
         n, data = 3 * level.pattern.nodes, self._levels[number]
         data.of_x = data.of_b = structures.Known()
         for k in range(0, n // 3, _CHUNK):
-            level.b[3 * k : min(3 * (k + _CHUNK), n)] = _noise(level.ids[k : k + _CHUNK])
+            level.b[3 * k : min(3 * (k + _CHUNK), n)] = noise(level.ids[k : k + _CHUNK])
         steps = STEPS if self._symmetric else 2 * STEPS
         alpha, beta = np.zeros((2, steps))
         done = self._library.symancf_lanczos(
             ctypes.byref(self._hierarchy), number, steps, pointer(alpha), pointer(beta)
         )
         if done and self._symmetric:
-            a, b = 1.0 / alpha[:done], beta[:done]
-            T = np.diag(a)
-            T += np.diag(np.append(0.0, b[1:] / alpha[: done - 1]))
-            side = np.sqrt(b[1:]) / alpha[: done - 1]
-            T += np.diag(side, 1) + np.diag(side, -1)
-            data.largest = EIGENVALUE_MARGIN * float(np.linalg.eigvalsh(T)[-1])
+            data.largest = EIGENVALUE_MARGIN * largest_eigenvalue(alpha[:done], beta[:done])
         elif done:
             data.largest = EIGENVALUE_MARGIN * float(alpha[done // 2 : done].max())
         if not 0.0 < data.largest < math.inf:

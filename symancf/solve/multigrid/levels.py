@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ...arrays import Array, Ints, Ints32, pointer
-from ...assembly.half import Half
+from ...assembly.half_blocks import HalfBlocks
 from ...runtime.collective import exchange, exchange_blocks, owners_of, shares
 from . import structures
 from .copies import home, returned, with_copies
@@ -87,10 +87,10 @@ class Entries(Protocol):
         """The values of the two parts."""
 
 
-def finest(matrix: Entries | Half, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
+def finest(matrix: Entries | HalfBlocks, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
     """Return the pattern by blocks, and X, grid and ids of nodes and ghosts (collective)."""
     comm, n = matrix.comm, len(nodes.start)
-    if isinstance(matrix, Half):
+    if isinstance(matrix, HalfBlocks):
         parts, ghosts = (*matrix.both(), matrix.off_start, matrix.off), matrix.ghosts
     else:
         rows = matrix.diagonal_start, matrix.off_start

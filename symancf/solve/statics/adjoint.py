@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,49 +13,35 @@ from ...assembly.cell_fields import CellFields
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
-from ..gradients.goal import Goal, GoalSlopes
-from ..rates import DIFFERENCE_STEP, Quotients, rates
+from ...values.series import Shifted, TimeSeries
+from ..gradients.gradient import Gradient, Variable, to_owners
+from ..rates import DIFFERENCE_STEP, Quotients, Rates, rates
 from .transposed import Transposed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ...arrays import Array
     from ...assembly.assembler import Derivatives
     from ...assembly.discrete import DiscreteSystem
+    from ..gradients.goal import Goal, GoalSlopes
     from .equilibrium import EquilibriumSolver
 
-#: By what goals are differentiated.
-Variable: TypeAlias = "Parameter | Field"
 
-
-class Gradient(Mapping[Any, Any]):
-    """Derivatives of a goal by parameters.
-
-    ``gradient[p]`` is a number for a `Parameter`, an array (cells,) for a `Field`.
+@dataclass(frozen=True)
+class Weights:
+    """How a goal weighs the residual.
 
     Attributes
     ----------
-    value : of the goal.
+    w : weights of the residual, of forces of supports, too (local vector).
+    by : derivatives of w . residual + seeds . update, by all there is.
+    first : derivatives by the coordinates of forces of supports and of what laws remember next.
     """
 
-    def __init__(self, value: float, pairs: Sequence[tuple[Variable, float | Array]]) -> None:
-        self.value = value
-        self._pairs = list(pairs)
-
-    def __getitem__(self, of: Variable) -> Any:
-        for variable, value in self._pairs:
-            if variable is of:
-                return value
-        raise KeyError(f"the gradient has nothing by {label(of)}: it was not asked for")
-
-    def __iter__(self) -> Iterator[Variable]:
-        return iter(variable for variable, _ in self._pairs)
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"by {label(v)}: {label(x)}" for v, x in self._pairs)
-        return f"Gradient of a goal of value {self.value:g}, {parts}"
+    w: Array
+    by: Derivatives
+    first: Array
 
 
 class Adjoint:
@@ -75,98 +62,178 @@ class Adjoint:
         self.linear = Transposed(solver)
 
     def gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
-        """Return the derivatives by variables (collective)."""
-        system = self.system
-        slopes = goal.slopes(system)
-        g, all_terms = slopes.coordinates, True
-        free = to_owners(system, g)
-        if system.sum(np.array([np.abs(slopes.forces).sum()]))[0]:
-            pulled = self._pull(slopes.forces)
-            all_terms = pulled.all_terms
-            free = free + pulled.coordinates
-        if not all_terms:
-            raise ParameterError(
-                "forces of supports as goals are not known where bodies touch one another: "
-                "give a goal of places",
-                asked="goal",
-            )
-        w = self.linear.solve(np.where(self.fixed, 0.0, -free), transpose=True) + slopes.forces
-        by = self._pull(w)
-        require_no_memory(system, by)
+        """Return the derivatives by variables (collective).
+
+        Raises
+        ------
+        ParameterError : see `StaticProblem.gradient`.
+        """
+        slopes = goal.slopes(self.system)
+        weights = self.pulled(slopes)
+        require_no_memory(self.system, weights.by)
         found: list[tuple[Variable, float | Array]] = []
         for variable in variables:
-            if isinstance(variable, Field):
-                value: float | Array = by_field(system, variable, by)
-                changes = bool(_columns(system, variable))
-            else:
-                change = self.change(variable, goal)
-                explicit = (change.ends[0] - change.ends[1]) / change.span
-                own = change.rates.along(system, by) + g @ change.rates.prescribed
-                total = float(system.sum(np.array([own]))[0]) + goal.explicit(system, explicit)
-                value = total + self._by_supports(w, by, change.rates.prescribed)
-                changes = self._changes(change)
-            self._require_change(variable, changes)
+            value, changes = self.derivative(variable, slopes, weights, [(1.0, goal)])
+            self.require_change(variable, changes)
             found.append((variable, value))
         return Gradient(slopes.value, found)
+
+    def pulled(self, slopes: GoalSlopes, seeds: dict[int, Array] | None = None) -> Weights:
+        """Return the weights of the residual for a goal, and the derivatives by all parameters.
+
+        `seeds` : weights of what laws remember next, see `Assembler.pull`.
+        """
+        system = self.system
+        free, first = to_owners(system, slopes.coordinates), np.zeros_like(slopes.coordinates)
+        forces = bool(system.sum(np.array([np.abs(slopes.forces).sum()]))[0])
+        if forces or seeds:
+            pulled = self._pull(slopes.forces, seeds)
+            if forces and not pulled.all_terms:
+                raise ParameterError(
+                    "forces of supports as goals are not known where bodies touch one another: "
+                    "give a goal of places",
+                    asked="goal",
+                )
+            first = pulled.coordinates
+            free = free + first
+        w = self.linear.solve(np.where(self.fixed, 0.0, -free), transpose=True)
+        by = self._pull(w + slopes.forces, seeds)
+        if by.all_terms:
+            self._require_solved(free, first, by.coordinates)
+        return Weights(w + slopes.forces, by, first)
+
+    def resting(self, slopes: GoalSlopes) -> Weights:
+        """Return the same at a state that follows nothing, such as the first one."""
+        return Weights(slopes.forces, self._pull(slopes.forces), np.zeros_like(slopes.forces))
+
+    def _require_solved(self, free: Array, first: Array, last: Array) -> None:
+        """Raise where the transposed tangent is not the one that was solved with (collective)."""
+        numbering = self.system.numbering
+        b, rest = (numbering.to_rows(x) for x in (free, free + last - first))
+        size, left = self.system.sum(np.array([b @ b, rest @ rest]))
+        if not left <= 1e-12 * size:
+            raise ParameterError(
+                "a law of this system leaves something out of its tangent, which is symmetric: the "
+                "transposed system is not solved exactly, and gradients would be wrong by "
+                f"{np.sqrt(left / size):.1e}",
+                asked="gradient",
+                given=float(np.sqrt(left / size)),
+            )
+
+    def derivative(
+        self,
+        variable: Variable,
+        slopes: GoalSlopes,
+        weights: Weights,
+        goals: Sequence[tuple[float, Goal]],
+        *,
+        supports: bool = True,
+    ) -> tuple[float | Array, bool]:
+        """Return the derivative by a variable, and whether anything changes with it (collective).
+
+        Parameters
+        ----------
+        slopes : of the sum of factors times `goals`.
+        supports : whether prescribed coordinates follow the variable.
+        """
+        system = self.system
+        if isinstance(variable, Field):
+            return by_field(system, variable, weights.by), bool(columns_of(system, variable))
+        total: float | Array = 0.0
+        changes = False
+        for change, part in self.changes_of(variable, [goal for _, goal in goals]):
+            explicit = (change.ends[0] - change.ends[1]) / change.span
+            rate = change.rates
+            value = self.along(slopes, weights, rate, supports=supports)
+            for (factor, goal), own in zip(goals, _split(explicit, goals), strict=True):
+                value += factor * goal.explicit(system, own)
+            total = total + value * part
+            changes |= self.changes(change)
+        return total, changes
+
+    def along(
+        self, slopes: GoalSlopes, weights: Weights, rate: Rates, *, supports: bool = True
+    ) -> float:
+        """Return the derivative of a goal by what a parameter changes (collective)."""
+        system = self.system
+        own = rate.along(system, weights.by)
+        if not supports:
+            return float(system.sum(np.array([own]))[0])
+        own += float(slopes.coordinates @ rate.prescribed)
+        total = float(system.sum(np.array([own]))[0])
+        return total + self._by_supports(weights, rate.prescribed)
 
     def sensitivity(self, variables: Sequence[Variable], goals: Sequence[Goal]) -> list[Gradient]:
         """Return the derivatives of goals by variables, one linear system each (collective)."""
         system = self.system
-        self._require_tangent()
+        self.require_tangent()
         slopes = [goal.slopes(system) for goal in goals]
         found: list[list[tuple[Variable, float | Array]]] = [[] for _ in goals]
+        values: list[Array]
         for variable in variables:
             if isinstance(variable, Field):
-                columns = np.array(
-                    [
-                        self._moved(slopes, *self._of_cell(variable, k))
-                        for k in range(len(variable.values))
-                    ]
-                )
-                changes = bool(_columns(system, variable))
-                for own, column in zip(found, columns.T, strict=True):
-                    own.append((variable, column))
+                cells = range(len(variable.values))
+                columns = [self._moved(slopes, *self._of_cell(variable, k)) for k in cells]
+                values = [*np.array(columns).T]
+                changes = bool(columns_of(system, variable))
             else:
-                change = self.change(variable)
-                rate, changes = change.rates, self._changes(change)
-                moved = self._moved(slopes, rate.values, rate.rows, rate.prescribed)
-                for goal, own, value in zip(goals, found, moved, strict=True):
-                    of_goal = self.change(variable, goal)
-                    explicit = (of_goal.ends[0] - of_goal.ends[1]) / of_goal.span
-                    changes |= bool(explicit.any())
-                    own.append((variable, value + goal.explicit(system, explicit)))
-            self._require_change(variable, changes)
+                values, changes = [np.zeros(()) for _ in goals], False
+                for change, part in self.changes_of(variable, goals):
+                    rate = change.rates
+                    moved = self._moved(slopes, rate.values, rate.rows, rate.prescribed)
+                    explicit = (change.ends[0] - change.ends[1]) / change.span
+                    pairs = [(1.0, goal) for goal in goals]
+                    for k, own in enumerate(_split(explicit, pairs)):
+                        total = moved[k] + goals[k].explicit(system, own)
+                        values[k] = np.asarray(values[k] + total * part)
+                    changes |= self.changes(change)
+            self.require_change(variable, changes)
+            for own_pairs, value in zip(found, values, strict=True):
+                own_pairs.append((variable, value if value.ndim else float(value)))
         return [Gradient(s.value, own) for s, own in zip(slopes, found, strict=True)]
 
     def _moved(
         self, slopes: Sequence[GoalSlopes], values: Array, rows: dict[int, Array], prescribed: Array
     ) -> list[float]:
         """Return how goals change with state and forces, along a direction (collective)."""
+        answer, forces = self.response(values, rows, prescribed)
+        numbering = self.system.numbering
+        own = slice(0, numbering.start[numbering.owned_vertices])
+        parts = [s.coordinates @ answer + s.forces[own] @ forces[own] for s in slopes]
+        return [float(x) for x in self.system.sum(np.array(parts))]
+
+    def response(
+        self, values: Array, rows: dict[int, Array], prescribed: Array
+    ) -> tuple[Array, Array]:
+        """Return the rates of coordinates and residual along a direction (collective).
+
+        Parameters
+        ----------
+        values, rows, prescribed : see `Rates`.
+        """
         system = self.system
-        numbering, f, answer = system.numbering, np.zeros_like(prescribed), prescribed.copy()
+        f, answer = np.zeros_like(prescribed), prescribed.copy()
         direct = np.zeros_like(f)
-        self.system.assembler.turn(values, rows)
+        system.assembler.turn(values, rows)
         self.solver.guarded(lambda: system.assembler.parameter(system.state, direct))
         system.assembler.product(system.state, prescribed, f)
         right = np.where(self.fixed, 0.0, -(direct + f))
         answer += self.linear.solve(right, transpose=False)
         system.assembler.product(system.state, answer, f)
-        own = slice(0, numbering.start[numbering.owned_vertices])
-        parts = [s.coordinates @ answer + s.forces[own] @ (direct + f)[own] for s in slopes]
-        return [float(x) for x in system.sum(np.array(parts))]
+        return answer, direct + f
 
     def _of_cell(self, field: Field, cell: int) -> tuple[Array, dict[int, Array], Array]:
         """Return the direction of what one value of a field drives."""
         system = self.system
         rows: dict[int, Array] = {}
-        for number, column in _columns(system, field):
+        for number, column in columns_of(system, field):
             form = system.forms[number]
             change = rows.setdefault(number, np.zeros_like(form.cell))
             if form.ids is not None:
                 change[form.ids == cell, column] = 1.0
         return np.zeros_like(system.assembler.values), rows, np.zeros_like(system.state)
 
-    def _require_tangent(self) -> None:
+    def require_tangent(self) -> None:
         """Raise where tangents are not the derivatives of the residual (collective)."""
         system = self.system
         numbering = system.numbering
@@ -191,7 +258,7 @@ class Adjoint:
             )
 
     @staticmethod
-    def _require_change(variable: Variable, changes: bool) -> None:
+    def require_change(variable: Variable, changes: bool) -> None:
         """Raise where nothing depends on a variable."""
         if not changes:
             raise ParameterError(
@@ -201,7 +268,7 @@ class Adjoint:
                 given=label(variable),
             )
 
-    def _changes(self, change: Quotients[Array]) -> bool:
+    def changes(self, change: Quotients[Array]) -> bool:
         """Tell whether anything changes with a parameter (collective)."""
         rate = change.rates
         size = np.abs(rate.values).sum() + np.abs(rate.prescribed).sum()
@@ -209,18 +276,18 @@ class Adjoint:
         size += np.abs(change.ends[0] - change.ends[1]).sum()
         return bool(self.system.sum(np.array([size]))[0] > 0.0)
 
-    def _pull(self, w: Array) -> Derivatives:
-        """Return the derivatives of w . R (collective)."""
+    def _pull(self, w: Array, seeds: dict[int, Array] | None = None) -> Derivatives:
+        """Return the derivatives of w . R + seeds . update (collective)."""
         system, found = self.system, None
         with together(system.comm):
-            found = system.assembler.pull(system.state, w)
+            found = system.assembler.pull(system.state, w, seeds)
         if system.comm.allreduce(found.bad):
             raise ParameterError("a law has no derivatives at the present state", asked="gradient")
         return found
 
-    def _by_supports(self, w: Array, by: Derivatives, prescribed: Array) -> float:
-        """Return w . K dg/dp (collective)."""
-        system = self.system
+    def _by_supports(self, weights: Weights, prescribed: Array) -> float:
+        """Return (w . K + seeds . update_u) dg/dp (collective)."""
+        system, by = self.system, weights.by
         numbering = system.numbering
         own = slice(0, numbering.start[numbering.owned_vertices])
         if not system.sum(np.array([np.abs(prescribed).sum()]))[0]:
@@ -228,40 +295,77 @@ class Adjoint:
         if by.all_terms:
             part = by.coordinates[own] @ prescribed[own]
         else:
-            f = np.zeros_like(w)
+            f = np.zeros_like(prescribed)
             system.assembler.product(system.state, prescribed, f)
-            part = f[own] @ w[own]
+            part = f[own] @ weights.w[own] + weights.first[own] @ prescribed[own]
         return float(system.sum(np.array([part]))[0])
 
-    def change(self, parameter: Parameter, goal: Goal | None = None) -> Quotients[Array]:
+    def changes_of(
+        self, variable: Parameter | TimeSeries, goals: Sequence[Goal] = ()
+    ) -> list[tuple[Quotients[Array], float | Array]]:
+        """Return how what the system is made of follows a parameter or a series (collective).
+
+        Derivatives along a number, and those of that number by the variable's values. A series that
+        is asked for at the present time alone is one number there.
+        """
+        if isinstance(variable, Parameter):
+            return [(self.change(variable, goals), 1.0)]
+        system, values = self.system, variable.values
+        name = f"gradient by {variable}"
+        size = float(np.abs(values).max()) or 1.0
+        with Shifted(variable) as shifted:
+            set_shift = partial(setattr, shifted, "shift")
+            change = self._quotients(set_shift, 0.0, size, name, goals)
+            times = set().union(*system.comm.allgather(shifted.times))
+        if times <= {system.time}:
+            return [(change, variable.weights(system.time))]
+        moving = sum((np.abs(variable.weights(t)) for t in times), np.zeros(len(values)))
+        found: list[tuple[Quotients[Array], float | Array]] = []
+        for k in np.flatnonzero(moving):
+            one = np.zeros(len(values))
+            one[k] = 1.0
+
+            def put(value: float, one: Array = one) -> None:
+                variable.values = values + (value - values @ one) * one
+
+            found.append((self._quotients(put, float(values[k]), size, name, goals), one))
+            variable.values = values
+        return found
+
+    def change(self, parameter: Parameter, goals: Sequence[Goal] = ()) -> Quotients[Array]:
         """Return how what the system is made of follows a parameter (collective)."""
+        put, value = partial(setattr, parameter, "value"), parameter.value
+        name = f"gradient by {parameter.name!r}"
+        return self._quotients(put, value, abs(value) or 1.0, name, goals)
+
+    def _quotients(
+        self,
+        put: Callable[[float], None],
+        value: float,
+        size: float,
+        name: str,
+        goals: Sequence[Goal],
+    ) -> Quotients[Array]:
         system = self.system
 
-        def prescribe(value: float, state: Array) -> None:
-            parameter.value = value
+        def prescribe(there: float, state: Array) -> None:
+            put(there)
             system.prescribe(system.time, state)
 
-        h = DIFFERENCE_STEP * (abs(parameter.value) or 1.0)
-        more = (lambda: np.zeros(0)) if goal is None else (lambda: goal.beside(system))
-        name = f"gradient by {parameter.name!r}"
-        return rates(system, prescribe, parameter.value, h, name, more)
+        def beside() -> Array:
+            return np.concatenate([np.zeros(0), *(goal.beside(system) for goal in goals)])
+
+        return rates(system, prescribe, value, DIFFERENCE_STEP * size, name, beside)
 
 
-def to_owners(system: DiscreteSystem, shares: Array) -> Array:
-    """Return a local vector whose owned rows have the shares of all ranks (collective)."""
-    numbering = system.numbering
-    if system.comm.size == 1:
-        return shares
-    full = np.zeros(numbering.size)
-    free = numbering.free
-    np.add.at(full, numbering.columns_of_free, shares[free])
-    full = np.asarray(system.sum(full))
-    total = np.zeros_like(shares)
-    total[free] = full[numbering.columns_of_free]
-    return total
+def _split(values: Array, goals: Sequence[tuple[float, Goal]]) -> list[Array]:
+    """Return the values of the parts of each goal."""
+    if not goals:
+        return []
+    return np.split(values, np.cumsum([goal.count for _, goal in goals])[:-1])
 
 
-def _columns(system: DiscreteSystem, field: Field) -> list[tuple[int, int]]:
+def columns_of(system: DiscreteSystem, field: Field) -> list[tuple[int, int]]:
     """Return forms and columns of their parameters that a field of values gives."""
     return [
         (number, column)
@@ -275,7 +379,7 @@ def _columns(system: DiscreteSystem, field: Field) -> list[tuple[int, int]]:
 def by_field(system: DiscreteSystem, field: Field, by: Derivatives) -> Array:
     """Return the derivatives (cells,) by the values of a field, on every rank (collective)."""
     total = np.zeros(len(field.values))
-    for number, column in _columns(system, field):
+    for number, column in columns_of(system, field):
         form = system.forms[number]
         if number in by.rows and form.ids is not None:
             own = form.owned.astype(bool)
@@ -303,57 +407,8 @@ def require_no_memory(system: DiscreteSystem, by: Derivatives) -> None:
     if names:
         raise ParameterError(
             f"{', '.join(map(repr, names))}: the law remembers earlier steps, and the present "
-            "equilibrium depends on them; gradients are known of laws without memory, and of "
-            "contact without friction",
-            asked="gradient",
+            "equilibrium depends on them: give the solution a trace from its start, "
+            "problem.solve(..., trace=sa.Trace()), and call problem.gradient",
+            asked="trace",
             given=names,
         )
-
-
-def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]:
-    """Return parameters and fields that the user gave (collective).
-
-    Raises
-    ------
-    ParameterError : it is no list of them, or one is given twice.
-    """
-    if not isinstance(parameters, list | tuple) or not parameters:
-        raise ParameterError(
-            f"parameters= takes a list of sa.Parameter and sa.Field, not {label(parameters)}",
-            asked="parameters",
-            given=label(parameters),
-        )
-    for variable in parameters:
-        if isinstance(variable, Field) and not variable.of_cells:
-            raise ParameterError(
-                "gradients by a Field are those by its values: give numbers, one for each cell, "
-                "sa.Field(np.full(cells, 1e6))",
-                asked="parameters",
-                given=label(variable),
-            )
-        if not isinstance(variable, Parameter | Field):
-            raise ParameterError(
-                f"{label(variable)} is no sa.Parameter and no sa.Field",
-                asked="parameters",
-                given=label(variable),
-                possible=[p.name for p in system.parameters],
-            )
-    if len({id(v) for v in parameters}) < len(parameters):
-        raise ParameterError("a parameter is given twice", asked="parameters")
-    return list(parameters)
-
-
-def require_goal(goal: Any) -> Goal:
-    """Return a goal that the user gave.
-
-    Raises
-    ------
-    ParameterError : it is none.
-    """
-    if not isinstance(goal, Goal):
-        raise ParameterError(
-            f"{label(goal)} is no goal: give sa.Goal(lambda u_a: -u_a[2], place)",
-            asked="goal",
-            given=label(goal),
-        )
-    return goal

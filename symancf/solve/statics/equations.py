@@ -66,7 +66,7 @@ class StaticEquations(VectorEquations):
     def operate(self) -> None:
         """Give SNES the tangent that the linear solver at work solves with."""
         linear = self.linear
-        self.snes.setJacobian(loosely(self._linearized), linear.operator, linear.storage.mat)
+        self.snes.setJacobian(loosely(self._linearized), linear.operator, linear.pattern)
 
     def evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at x, which `attempt` may know; return the bad points (collective)."""

@@ -62,6 +62,11 @@ class LinearSolver:
         return self.storage.mat
 
     @property
+    def pattern(self) -> PETSc.Mat:
+        """What preconditioners are made of."""
+        return self.storage.mat
+
+    @property
     def storage(self) -> Matrix | Half:
         """Where `assemble` writes the tangent."""
         return self.system.matrix
@@ -97,7 +102,7 @@ class LinearSolver:
         rtol : tolerance of a Krylov solver, in place of these. Without both: it has its own.
         """
         bad = self.assemble(state)
-        self.ksp.setOperators(self.operator, self.storage.mat)
+        self.ksp.setOperators(self.operator, self.pattern)
         return bad
 
     def forget(self) -> None:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,6 +28,7 @@ from ...runtime.options import Option, SolverOptions
 from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
+from ..gradients.trace import Trace
 from ..march import march
 from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
@@ -45,11 +46,13 @@ if TYPE_CHECKING:
     from ...output.restart import Restart, Saved
     from ...runtime.petsc import PETSc
     from ...system import System
-    from ...values.parameter import Field, Parameter
+    from ...values.parameter import Parameter
     from ..cost import Cost
     from ..gradients.goal import Goal
-    from .adjoint import Adjoint, Gradient
+    from ..gradients.gradient import Gradient, Variable
+    from .adjoint import Adjoint
     from .convergence import Convergence
+    from .hessian import GaussNewton
 
 Monitor = Callable[[Step], None]
 
@@ -70,6 +73,7 @@ class StaticProblem(OneProcess, Displayable):
     Attributes
     ----------
     snes, J, F, x : petsc4py objects of the free unknowns; the first use makes them (collective).
+    trace : of the last call of `solve`, None if it had none.
     convergence : `Convergence`, the test that ends Newton's method.
     history : `History` of all solves so far.
 
@@ -118,6 +122,8 @@ class StaticProblem(OneProcess, Displayable):
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None
         self._solution = b""
+        self._solved = False  # since it began, or began anew
+        self.trace: Trace | None = None
 
     def _headline(self) -> str:
         """Return the system and how far it is."""
@@ -145,7 +151,7 @@ class StaticProblem(OneProcess, Displayable):
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.equilibrium_solver.linear.storage.mat
+        return self.equilibrium_solver.linear.pattern
 
     @property
     def F(self) -> PETSc.Vec:
@@ -172,6 +178,43 @@ class StaticProblem(OneProcess, Displayable):
             self.solver.krylov.call(steps)
         if self.solver.progress.tells_each:
             self.solver.tell_solver()
+
+    def _starts(self) -> bool:
+        """Tell whether this rank's state is that before all steps."""
+        present, first = self._system.snapshot(), self._first
+        return not self._solved and (first is None or _alike(present, first))
+
+    def _begin_trace(self, trace: Trace, starts: bool, solved: bool, restarts: bool) -> None:
+        """Take up a trace at a state that is that before all steps, or one solved for.
+
+        Raises
+        ------
+        ParameterError : it is none, or one of another path; a solution that may be continued.
+        """
+        trace = arguments.instance("solve(trace=...)", trace, Trace, "give sa.Trace()")
+        if restarts:
+            raise ParameterError(
+                "solve(trace=..., checkpoint=...): a trace is not in checkpoints; give one of both",
+                asked="trace",
+            )
+        system, comm = self._system, self._system.comm
+        present = system.snapshot()
+        if len(trace):
+            same = _alike(present, trace[-1]) and present.time == trace[-1].time
+            if not comm.allreduce(same, op=MPI.LAND):
+                raise ParameterError(
+                    "solve(trace=...): the trace ends at another state than the present one; give "
+                    "a new sa.Trace(), or trace.clear()",
+                    asked="trace",
+                    given=float(trace.times[-1]),
+                    possible=(present.time,),
+                )
+        else:
+            trace.origin = "start" if comm.allreduce(starts, op=MPI.LAND) else ""
+            if comm.allreduce(solved, op=MPI.LAND):
+                trace.origin = "solution"
+            trace.append(present)
+        self.trace = trace
 
     def _reads_options(self) -> bool:
         """Tell whether PETSc may read options in the next `solve`; not where C iterates again."""
@@ -238,6 +281,7 @@ class StaticProblem(OneProcess, Displayable):
         jump: bool = False,
         checkpoint: str | Path | Restart | None = None,
         stops: Sequence[float] = (),
+        trace: Trace | None = None,
     ) -> History:
         """Change the pseudo-time to `to` and find the equilibrium after each step.
 
@@ -255,6 +299,8 @@ class StaticProblem(OneProcess, Displayable):
             a signal ends the run there, and the same script continues with the same bits. After
             each `Restart.every` steps `snes` is another object.
         stops : pseudo-times at which a step ends, in any order.
+        trace : takes the states of all steps, for a `gradient` of what happened on the way, or
+            where laws remember (plasticity, viscosity, friction). One that is given again goes on.
 
         Raises
         ------
@@ -285,14 +331,18 @@ class StaticProblem(OneProcess, Displayable):
         rests, interruption = restarts or nullcontext(), self.solver.interruption
         self._options.late = restarts is not None or self._reads_options()
         with rests, interruption, self._options, self.solver.progress, STAGES["statics"]:
+            self.trace, starts = None, trace is not None and self._starts()
+            solved = trace is not None and self._is_present()
             self._begin()
+            if trace is not None:
+                self._begin_trace(trace, starts, solved, checkpoint is not None)
             self.solver.progress.way = now, to
             if self._system.redundant.some:
                 require_consistent(self._system, to)
             largest = abs(to - now) if step is None else float(step)
             try:
                 rest = partial(self._rest, restarts)
-                steps = LoadSteps(self.solver, ends, largest, smallest, jump, rest)
+                steps = LoadSteps(self.solver, ends, largest, smallest, jump, rest, trace)
                 saved = restarts.saved(to) if restarts is not None else None
                 if restarts is not None and saved is not None:
                     self._go_on(restarts, steps, saved)
@@ -302,8 +352,9 @@ class StaticProblem(OneProcess, Displayable):
                         self.solver.stability.tell(self.history)
                     if restarts is not None:
                         rest(steps)
-                self._solution = self._fingerprint()
+                self._solution, self._solved = self._fingerprint(), True
             except BaseException:
+                self._solved = True
                 if restarts is not None:
                     restarts.stop()
                 raise
@@ -379,6 +430,7 @@ class StaticProblem(OneProcess, Displayable):
             if path is None or path.parameter is not parameter:
                 path = self._continuation = Continuation(self.solver, parameter)
             try:
+                self.trace, self._solved = None, True
                 path.follow(to, step, steps, until, direction, largest, smallest)
                 self._solution = self._fingerprint()
             except ConvergenceError as error:
@@ -389,68 +441,178 @@ class StaticProblem(OneProcess, Displayable):
 
     # ---- derivatives ----------------------------------------------------------------------------
     @warns_once
-    def gradient(self, goal: Goal, parameters: Sequence[Parameter | Field]) -> Gradient:
+    def gradient(self, goal: Goal, parameters: Sequence[Variable]) -> Gradient:
         r"""Return dJ/dp of a goal at the last equilibrium, by all parameters (collective).
 
         The adjoint way: one linear system with the transposed tangent, whatever the number of
-        parameters; see `Adjoint`. Derivatives are exact at the state that `solve` has left, whose
-        residual is what they lack.
+        parameters; see `Adjoint`. With a `Trace` back over its steps, see `PathAdjoint`, one system
+        for each, where laws remember or the goal asks for other times. Derivatives are exact at the
+        states that `solve` has left, whose residuals are what they lack.
 
         Parameters
         ----------
         goal : J.
-        parameters : each `Parameter`, and each `Field` of values, that anything depends on; a
-            parameter within functions of time, too.
+        parameters : each `Parameter`, each `Field` of values and each `Series` that anything
+            depends on; those within functions of time, too.
 
         Returns
         -------
-        A mapping with ``value`` of the goal: ``g[p]`` is a number, of a `Field` an array (cells,).
+        A mapping with ``value`` of the goal: ``g[p]`` is a number, of a `Field` an array (cells,),
+        of a `Series` one of its values (n,).
 
         Raises
         ------
         ParameterError : nothing depends on one; the state or a parameter is another one than after
-            the last solution; laws remember (plasticity, friction); the tangent is singular.
-        CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
+            the last solution, or on the way; laws remember (plasticity, friction), or the goal asks
+            for other times, and there is no `Trace` from the start; the tangent is singular.
+        CompileError : a law remembers functions of principal stretches.
 
         Examples
         --------
         See `Goal`.
         """
-        from .adjoint import require_goal, require_variables
+        from ..gradients.gradient import require_goal, require_variables
+        from .path_adjoint import PathAdjoint
 
         found, variables = require_goal(goal), require_variables(self._system, parameters)
-        return self._adjoint("gradient").gradient(found, variables)
+        if self.trace is None:
+            return self._adjoint("gradient").gradient(found, variables)
+        with self._differentiating("gradient"):
+            return PathAdjoint(self.solver, self.trace).gradient(found, variables)
+
+    def value(self, goal: Goal) -> float:
+        """Return a goal of the last solution, also at a time or an integral, with its trace.
+
+        Raises
+        ------
+        ParameterError : it asks for other times, and there is no trace.
+        """
+        from ..gradients.gradient import require_goal
+        from .path_adjoint import PathAdjoint
+
+        goal = require_goal(goal)
+        if self.trace is None:
+            return goal.value(self.system)
+        return PathAdjoint(self.solver, self.trace).value(goal)
 
     @warns_once
-    def sensitivity(
-        self, parameters: Sequence[Parameter | Field], *, of: Sequence[Goal]
-    ) -> list[Gradient]:
+    def sensitivity(self, parameters: Sequence[Variable], *, of: Sequence[Goal]) -> list[Gradient]:
         """Return dJ/dp of several goals at the last equilibrium, in their order (collective).
 
         The direct way: one linear system for each parameter and each value of a field, whatever the
         number of goals. Errors are those of `gradient`, and a law whose tangent leaves something
         out is a ParameterError.
         """
-        from .adjoint import require_goal, require_variables
+        from ..gradients.gradient import require_goal, require_variables
 
         goals = [require_goal(goal) for goal in (of if isinstance(of, list | tuple) else [of])]
         variables = require_variables(self._system, parameters)
         return self._adjoint("sensitivity").sensitivity(variables, goals)
 
+    @warns_once
+    def hessian(
+        self, goal: Goal, parameters: Sequence[Variable], *, gauss_newton: bool
+    ) -> GaussNewton:
+        r"""Return products with the Hessian of a goal at the last equilibrium (collective).
+
+        The Gauss-Newton Hessian, :math:`(dy/dp)^T J_{yy}\, dy/dp` with the quantities y that the
+        goal is a function of; see `GaussNewton`. It serves while the state is that of now.
+
+        Parameters
+        ----------
+        goal, parameters : as those of `gradient`.
+        gauss_newton : True; exact second derivatives are not known.
+
+        Returns
+        -------
+        A `scipy.sparse.linalg.LinearOperator` (n, n) of all values of the parameters, in their
+        order: ``H @ d``, or ``H @ np.eye(n)`` for all of it.
+
+        Raises
+        ------
+        ParameterError : as those of `sensitivity`; ``gauss_newton=False``; the goal itself has one
+            of the parameters.
+
+        Examples
+        --------
+        Of two measured heights of a cable under loads, the standard errors of both moduli:
+
+        >>> import numpy as np
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((1.0,), (4,))
+        >>> EI, EA = sa.Parameter("EI", 1.0), sa.Parameter("EA", 100.0)
+        >>> cable = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=EA, EI=EI)
+        >>> tip = cable.at((1.0, 0.0, 0.0))
+        >>> terms = [sa.fix(cable["x0"]), sa.force(tip, (5.0, 0.5, 0.0))]
+        >>> problem = sa.StaticProblem(sa.System(cable, terms=terms))
+        >>> _ = problem.solve()
+        >>> misfit = sa.Goal(lambda u_a: (u_a[0] - 0.0482) ** 2 + (u_a[1] - 0.06) ** 2, tip)
+        >>> H = problem.hessian(misfit, [EI, EA], gauss_newton=True)
+        >>> covariance = 2 * 1e-4**2 * np.linalg.inv(H @ np.eye(2))     # of readings to 0.1 mm
+        >>> [round(float(x), 3) for x in np.sqrt(np.diag(covariance))]
+        [0.005, 0.199]
+        """
+        from ..gradients.gradient import require_goal, require_variables
+        from .hessian import GaussNewton
+
+        if gauss_newton is not True:
+            raise ParameterError(
+                "hessian: exact second derivatives are not known: gauss_newton=True",
+                asked="gauss_newton",
+                given=gauss_newton,
+                possible=(True,),
+            )
+        found, variables = require_goal(goal), require_variables(self._system, parameters)
+        present = partial(self._require_present, "hessian")
+        return GaussNewton(self._adjoint("hessian"), found, variables, present)
+
+    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
+        """Return a goal of a solution anew; parameters are assigned before (collective)."""
+        trace = self.trace
+        if trace is None:
+            assign()
+            self.solve(to=self._system.time)
+            return goal.value(self.system)
+        known = [(p, p.value) for p in self._system.parameters]
+        self.reset()
+        for parameter, number in known:
+            parameter.value = number
+        assign()
+        times = [float(t) for t in trace.times]
+        if trace.origin != "start":
+            self.solve(to=times[0])
+        new = trace.empty()
+        for time in times[1:]:  # steps of the same lengths
+            self.solve(to=time, smallest=1.0, trace=new)
+        return self.value(goal)
+
     def _adjoint(self, what: str) -> Adjoint:
         """Return what differentiates at the last equilibrium (collective)."""
         from .adjoint import Adjoint
 
+        with self._differentiating(what):
+            return Adjoint(self.solver)
+
+    @contextmanager
+    def _differentiating(self, what: str) -> Iterator[None]:
+        """Let PETSc have the options of this problem, if its state is that of a solution."""
         self._options.late = True
         with self.solver.interruption, self._options, STAGES["statics"]:
-            now, then = self._fingerprint(), self._solution
-            if not self._system.comm.allreduce(now == then, op=MPI.LAND):
-                raise ParameterError(
-                    f"{what}: the state, the time or a parameter is another than after the last "
-                    "solution: call solve(to=system.time) first",
-                    asked=what,
-                )
-            return Adjoint(self.solver)
+            self._require_present(what)
+            yield
+
+    def _require_present(self, what: str) -> None:
+        """Raise where the state or a parameter is another than after the last solution."""
+        if not self._system.comm.allreduce(self._is_present(), op=MPI.LAND):
+            raise ParameterError(
+                f"{what}: the state, the time or a parameter is another than after the last "
+                "solution: call solve(to=system.time) first",
+                asked=what,
+            )
+
+    def _is_present(self) -> bool:
+        """Tell whether the state of this rank is that of the last solution (collective)."""
+        return self._fingerprint() == self._solution
 
     def _fingerprint(self) -> bytes:
         """Return a hash of what an equilibrium depends on (collective)."""
@@ -557,3 +719,11 @@ class StaticProblem(OneProcess, Displayable):
         """
         if self._first is not None:
             self.restore(self._first)
+            self._solved = False
+
+
+def _alike(one: State, other: State) -> bool:
+    """Tell whether two states have the same displacements, and laws remember the same."""
+    pairs = zip(one.internal.next, other.internal.next, strict=True)
+    same = all(a is b or np.array_equal(a, b) for a, b in pairs)
+    return same and np.array_equal(one.displacement, other.displacement)

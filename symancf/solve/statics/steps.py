@@ -21,6 +21,7 @@ from .explanation import explained
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
+    from ..gradients.trace import Trace
     from .equilibrium import EquilibriumSolver
 
 
@@ -42,6 +43,7 @@ class LoadSteps:
     smallest : shortest part of a step.
     jump : whether any equilibrium is taken.
     rests : called with this at the end of each recorded step but the last.
+    trace : takes the states of steps.
 
     Attributes
     ----------
@@ -66,11 +68,13 @@ class LoadSteps:
         smallest: float,
         jump: bool,
         rests: Callable[[LoadSteps], None],
+        trace: Trace | None = None,
     ) -> None:
         self.solver, self.system, self.history = solver, solver.system, solver.history
         self.ends, self.largest, self.smallest, self.jump = ends, largest, smallest, jump
         self.snapshot, self.restore = self.system.snapshot, self.system.restore  # for `march`
-        self._rests = rests
+        self._rests, self._trace = rests, trace
+        self._parts: list[State] = []  # since the last record
         self.part = 1.0
         self.path: list[tuple[float, Array]] = []
         self.now = self.goal = self.system.time
@@ -166,6 +170,8 @@ class LoadSteps:
         if not EASY_ITERATIONS <= hardest <= DOUBTFUL_ITERATIONS:
             ease = math.sqrt(EASY_ITERATIONS / max(1, hardest))
             self.part = min(1.0, self.part * min(2.0, max(0.5, ease)))
+        if self._trace is not None:
+            self._parts.append(self.system.snapshot())
         self._step = step
         self._iterations += step.iterations
         self._linear += step.linear_iterations
@@ -177,12 +183,26 @@ class LoadSteps:
             solver.sudden.settle()
         solver.record(Step(step.time, self._iterations, self._linear, step.norms))
         self._iterations = self._linear = 0
+        if self._trace is not None:
+            self._take_parts(self._trace)
         is_end = self.fraction == 1.0
         if is_end and self.fades:
             self.path = []
         self.done = is_end and self.goal == self.ends[-1]
         if not self.done:
             self._rests(self)
+
+    def _take_parts(self, trace: Trace) -> None:
+        """Hand the states since the last record to a trace; those out of balance laws may need."""
+        for state in self._parts[:-1]:
+            if not self.fades:
+                trace.append(state)
+            elif self.system.memory:
+                trace.append(
+                    state, "a step was cut, and loads that were there at once came in parts"
+                )
+        trace.append(self._parts[-1])
+        self._parts = []
 
     # ---- restart points -------------------------------------------------------------------------
     @property

@@ -4,21 +4,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ...output.tracking import parents_of
 from ...values import arguments
-from ...values.parameter import Field
+from ...values.parameter import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...arrays import Array
-    from ...values.parameter import Parameter
+    from ...system import System
     from ..gradients.goal import Goal
-    from .problem import StaticProblem
+    from ..gradients.gradient import Gradient, Variable
+
+
+class Differentiable(Protocol):
+    """What `check_gradient` takes: a `StaticProblem`, or a `DynamicProblem` with a trace."""
+
+    system: System
+
+    def gradient(self, goal: Goal, parameters: Sequence[Variable]) -> Gradient:
+        """Return derivatives."""
+
+    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
+        """Return a goal of a solution anew, with parameters that are assigned before."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +66,21 @@ class GradientCheck:
 
 
 def check_gradient(
-    problem: StaticProblem,
+    problem: Differentiable,
     goal: Goal,
-    parameters: Sequence[Parameter | Field],
+    parameters: Sequence[Variable],
     *,
     size: float = 0.02,
     seed: int = 0,
 ) -> GradientCheck:
     r"""Compare a gradient with solutions beside, along a random direction (collective).
 
-    The gradient is that of `StaticProblem.gradient`. Four solutions, at :math:`p + h d` with h
-    halved from one to the next: the remainders
+    The gradient is that of `StaticProblem.gradient` or `DynamicProblem.gradient`, whose motion is
+    repeated from its start; lengths of steps have to be fixed there. Four solutions, at
+    :math:`p + h d` with h halved from one to the next: the remainders
     :math:`|J(p + h d) - J(p) - h\, dJ/dp \cdot d|` fall as :math:`h^2`. Afterwards parameters and
-    the equilibrium are those of before.
+    the solution are those of before. After a static solution with a trace its steps are made anew
+    from the start, `StaticProblem.reset`.
 
     Parameters
     ----------
@@ -94,7 +108,7 @@ def check_gradient(
     >>> sa.check_gradient(problem, sa.Goal(lambda u_a: u_a[1], tip), [EI]).passed
     True
     """
-    system, _ = parents_of("check_gradient", problem.system)
+    parents_of("check_gradient", problem.system)
     size = arguments.positive("check_gradient", "size", size)
     random = np.random.default_rng(arguments.integer("check_gradient", "seed", seed, least=0))
     found = problem.gradient(goal, parameters)
@@ -106,29 +120,32 @@ def check_gradient(
     slope = sum(
         float(np.sum(np.asarray(found[p]) * d)) for p, d in zip(parameters, directions, strict=True)
     )
+
+    def beside(h: float) -> float:
+        def assign() -> None:
+            for p, value, d in zip(parameters, before, directions, strict=True):
+                _assign(p, value + h * d)
+
+        return problem._value_with(assign, goal)
+
     steps = tuple(size / 2**k for k in range(4))
     remainders = []
     try:
         for h in steps:
-            for p, value, d in zip(parameters, before, directions, strict=True):
-                _assign(p, value + h * d)
-            problem.solve(to=system.time)
-            remainders.append(abs(goal.value(system) - found.value - h * slope))
+            remainders.append(abs(beside(h) - found.value - h * slope))
     finally:
-        for p, value in zip(parameters, before, strict=True):
-            _assign(p, value)
-    problem.solve(to=system.time)
+        beside(0.0)
     tiny = np.maximum(remainders, np.finfo(float).tiny)
     orders = tuple(float(x) for x in np.log2(tiny[:-1] / tiny[1:]))
     return GradientCheck(steps, tuple(remainders), orders, slope)
 
 
-def _value(of: Parameter | Field) -> Array:
-    return of.values.copy() if isinstance(of, Field) else np.array(of.value)
+def _value(of: Variable) -> Array:
+    return np.array(of.value) if isinstance(of, Parameter) else of.values.copy()
 
 
-def _assign(to: Parameter | Field, value: Array) -> None:
-    if isinstance(to, Field):
-        to.values = value
-    else:
+def _assign(to: Variable, value: Array) -> None:
+    if isinstance(to, Parameter):
         to.value = float(value)
+    else:
+        to.values = value

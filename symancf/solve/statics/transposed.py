@@ -10,24 +10,21 @@ import numpy as np
 from ...errors import ParameterError, SymancfError
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc, has
+from ..gradients.fgmres import fgmres
 from ..solver import is_symmetric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...arrays import Array
     from .equilibrium import EquilibriumSolver
-
-    Rows = Callable[[Array], Array]
 
 
 class Transposed:
     r"""Solves K x = b and :math:`K^T x = b` with the tangent K of an equilibrium.
 
-    FGMRES (Y. Saad, SIAM Journal on Scientific Computing 14 (1993) 461-469) with products by the
-    kernels, which for the transpose are exact also where tangents leave something out. What
-    precedes it is the solver of Newton's method where K is symmetric; factors L U of K of its own
-    where K is not, and that is a direct one; and its preconditioner of K else, as it is.
+    FGMRES with products by the kernels, which for the transpose are exact also where tangents leave
+    something out. What precedes it is the solver of Newton's method where K is symmetric; factors
+    L U of K of its own where K is not, and that is a direct one; and its preconditioner of K else,
+    as it is.
 
     Parameters
     ----------
@@ -101,7 +98,18 @@ class Transposed:
         def precede(rows: Array) -> Array:
             return self._precede(rows, transpose)
 
-        found = self._fgmres(product, precede, numbering.to_rows(b))
+        right = numbering.to_rows(b)
+        found, residual, self.iterations = fgmres(
+            product, precede, right, system.sum, self.accuracy, self.least, self.vectors
+        )
+        if not residual <= self.least:
+            raise ParameterError(
+                "the tangent at this equilibrium is singular, or nearly so: gradients do not exist "
+                f"there (a linear system is solved to {residual:.1e} alone); go away from the "
+                "limit point or bifurcation, or give options={'pc_type': 'lu'}",
+                asked="gradient",
+                given=residual,
+            )
         self._b.setArray(found)
         vectors.to_local(self._b, x)
         return x
@@ -128,47 +136,3 @@ class Transposed:
                 f"PETSc failed on a linear system of a gradient: {complaint(error)}"
             ) from error
         return np.array(self._x.getArray(readonly=True))
-
-    def _fgmres(self, product: Rows, precede: Rows, b: Array) -> Array:
-        """Return x with `product`(x) = b, preconditioned from the right (collective)."""
-        system = self._system
-
-        def dot(*pairs: tuple[Array, Array]) -> Array:
-            return np.asarray(system.sum(np.array([float(p @ q) for p, q in pairs])))
-
-        size = float(np.sqrt(dot((b, b))[0]))
-        if size == 0.0:
-            return np.zeros_like(b)
-        basis = [b / size]
-        before: list[Array] = []
-        H, residual, y = np.zeros((self.vectors + 1, self.vectors)), 1.0, np.zeros(0)
-        for k in range(self.vectors):
-            before.append(precede(basis[k]))
-            w = product(before[k])
-            for _ in range(2):  # Gram and Schmidt, twice
-                h = dot(*((q, w) for q in basis))
-                H[: k + 1, k] += h
-                for q, part in zip(basis, h, strict=True):
-                    w = w - part * q
-            H[k + 1, k] = float(np.sqrt(dot((w, w))[0]))
-            self.iterations = k + 1
-            first = np.zeros(k + 2)
-            first[0] = 1.0
-            if not np.isfinite(H[: k + 2, k]).all():
-                residual = np.inf
-                break
-            y = np.linalg.lstsq(H[: k + 2, : k + 1], first, rcond=None)[0]
-            last, residual = residual, float(np.linalg.norm(first - H[: k + 2, : k + 1] @ y))
-            stalls = residual < self.least and residual > 0.5 * last
-            if residual <= self.accuracy or stalls or H[k + 1, k] == 0.0:
-                break
-            basis.append(w / H[k + 1, k])
-        if not residual <= self.least:
-            raise ParameterError(
-                "the tangent at this equilibrium is singular, or nearly so: gradients do not exist "
-                f"there (a linear system is solved to {residual:.1e} alone); go away from the "
-                "limit point or bifurcation, or give options={'pc_type': 'lu'}",
-                asked="gradient",
-                given=residual,
-            )
-        return np.asarray(size * np.tensordot(y, np.array(before[: len(y)]), axes=1))

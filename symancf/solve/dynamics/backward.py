@@ -1,0 +1,615 @@
+# SPDX-License-Identifier: BSD-3-Clause
+r"""The discrete adjoint of generalized-alpha: a sweep backwards over the steps of a motion.
+
+A step of length h from (u, v, a, A) solves, with the coefficients of `generalized_alpha`,
+
+.. math::
+    G = M a' + \alpha M v' + R(x, v', t') = 0, \quad v' = r + R_h (x - x^*), \quad
+    a' = b + B (x - x^*), \quad A' = k (x - x^*), \quad u' = x .
+
+With the derivatives :math:`\bar u', \bar v', \bar a', \bar A'` of J by its end,
+
+.. math::
+    S^T w = -(\bar u' + R_h \bar v' + B \bar a' + k \bar A'), \qquad
+    \frac{dJ}{dp} \mathrel{+}= w \cdot G_p, \qquad S = K + R_h C + (B + \alpha R_h) M,
+
+and those by its beginning follow from the affine map. What laws remember, and prescribed
+coordinates, follow the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...assembly.form import ClosestPoints
+from ...errors import ParameterError
+from ...values.parameter import depends_on_time
+from ..gradients.chain import Chain
+from ..gradients.gradient import Gradient, to_owners
+from .backward_directors import settled, unsettled
+from .backward_start import FORCES, INERTIA, ConstraintsBackward, Motion
+from .generalized_alpha import SHORT_STEP_RATIO, GeneralizedAlpha
+from .initial import after as shortly_after
+from .transposed import TransposedStep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...arrays import Array
+    from ...assembly.state import State
+    from ..gradients.goal import Goal
+    from ..gradients.gradient import Variable
+    from ..gradients.trace import Trace
+    from .accelerations import Accelerations
+    from .integrator import Integrator
+    from .steps import Requested
+
+    Weights = dict[int, list[tuple[float, Goal]]]
+
+
+class Backward:
+    """Derivatives of goals of a motion, by a sweep backwards over its trace.
+
+    Parameters
+    ----------
+    accelerations : of the motion; the present one is lost, see `Integrator.restore`.
+    integrator : that has made the trace, with `request`.
+    given : rates before they were taken to the constraints (owned).
+
+    Raises
+    ------
+    ParameterError : the motion has something that is not differentiated yet.
+    """
+
+    #: relative: what a step and the one made again from its beginning may differ by
+    same = 1e-6
+
+    def __init__(
+        self,
+        accelerations: Accelerations,
+        integrator: Integrator,
+        trace: Trace,
+        request: Requested,
+        given: Array,
+    ) -> None:
+        assert isinstance(integrator, GeneralizedAlpha)
+        self._accelerations, self._integrator = accelerations, integrator
+        self._motion, self._system = accelerations.motion, accelerations.system
+        self._states, self._request, self._given = trace, request, given
+        self._times = trace.times
+        self._solver = TransposedStep(accelerations.newton)
+        m, numbering = self._motion, self._system.numbering
+        free = self._free = numbering.fixed_by < 0
+        self._second, self._first = m.second & free, m.first & free
+        self._owned = np.arange(numbering.coordinates) < numbering.owned
+        self._fixed = np.flatnonzero(~free & self._owned)
+        forms = self._system.forms
+        self._by_rate = self._system.comm.allreduce(any(form.knows_rates for form in forms)) > 0
+        self._remembers = {
+            k: len(form.kernel.memory) for k, form in enumerate(forms) if form.kernel.memory
+        }
+        self._earlier: dict[int, Array] = {}  # by what laws remember, of forces at the present time
+        self._goals: list[Goal] = []  # at the present time, of which parameters occur in them
+        self._require()
+
+    # ---- what there is no derivative of ---------------------------------------------------------
+    def _require(self) -> None:
+        """Refuse what is not differentiated (collective)."""
+        system, m, states = self._system, self._motion, self._states
+        names: list[str] = []
+        if len(states) < 2:
+            names.append("a trace without steps")
+        if self._system.comm.allreduce(bool(m.settled.any())):
+            names.append("pressures, lids, ties or gas as unknowns")
+        names += [
+            f"contact {form.name!r} of bodies that deform"
+            for form in system.forms
+            if isinstance(form.entities, ClosestPoints)
+        ]
+        if m.damping.stiffness:
+            names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
+        if states and states[0].method["last_step"]:
+            names.append("a trace that does not begin where the motion begins")
+        if any(state.parameters != states[0].parameters for state in states):
+            names.append("a Parameter that was set on the way")
+        if m.mass.timed or system.redundant.some:
+            names.append("masses that are functions of time, redundant constraints")
+        if names:
+            raise ParameterError(
+                f"gradients of motions are not known of: {'; '.join(names)}",
+                asked="gradient",
+                given=names,
+            )
+
+    # ---- where the motion is --------------------------------------------------------------------
+    def _go_to(self, state: State) -> None:
+        """Go to a state of the trace, with the loads of its time (collective)."""
+        self._integrator.restore(state)
+        time = state.time
+        began = max((t for t in self._times if t < time), default=time)
+        self._motion.span = self._request.span(float(self._times[0]), float(began))
+        self._motion.move_to(time)
+
+    def _present(self) -> Motion:
+        """Return a copy of the motion."""
+        m = self._motion
+        return Motion(m.state, m.rate, m.acceleration, self._integrator.auxiliary).copy()
+
+    def _show(self, time: float, h: float) -> None:
+        """Write what parameters drive at a time, for steps of a length (collective)."""
+        kinematics = self._accelerations.kinematics
+        self._motion.prescribe(time, h)
+        if kinematics.any:
+            kinematics.refresh()
+
+    def _driven(self) -> list[Array]:
+        """Return what follows parameters beside kernels, at the present time (collective)."""
+        m, fixed = self._motion, self._fixed
+        explicit = [goal.beside(self._system) for goal in self._goals]
+        first = self._initial()
+        return [m.state[fixed], m.rate[fixed], m.acceleration[fixed], *first, *explicit]
+
+    def _initial(self) -> list[Array]:
+        """Return what laws remember at first (collective)."""
+        if not self._remembers:
+            return []
+        system = self._system
+        found, _ = system.assembler.tabulate(
+            "initial", list(self._remembers), np.zeros_like(system.state)
+        )
+        return [
+            found[k][system.forms[k].owned.astype(bool)].ravel() if k in found else np.zeros(0)
+            for k in self._remembers
+        ]
+
+    # ---- the sweep ------------------------------------------------------------------------------
+    def gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
+        """Return the derivatives by variables (collective)."""
+        m, system, kinematics = self._motion, self._system, self._accelerations.kinematics
+        m.lead()
+        value, weights = self._weights(goal)
+        assemblers = [system.assembler, m.mass]
+        if kinematics.any:
+            assemblers += [kinematics.gradients, kinematics.course]
+        timed = bool(m.moving) or goal.parametric or any(a.timed for a in assemblers)
+        timed = timed or any(depends_on_time(v) for a in assemblers for v in a.uniform_values)
+        chain = Chain(system, assemblers, variables, self._show, self._driven, timed)
+        self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
+        self._constraints.others = self._initial()
+        self._solver.stale = True
+        bars = Motion.zeros(len(m.state))
+        seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
+        self._go_to(self._states[-1])
+        here = self._present()
+        for n in range(len(self._states) - 1, 0, -1):
+            self._add_goals(weights.get(n, []), self._states[n], bars)
+            here = self._step(n, here, bars, seeds)
+        self._add_goals(weights.get(0, []), self._states[0], bars)
+        self._start(bars, seeds)
+        owned = slice(0, system.numbering.owned)
+        found = Gradient(value, chain.finish())
+        found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
+        return found
+
+    def value(self, goal: Goal) -> float:
+        """Return the value of a goal (collective)."""
+        self._motion.lead()
+        return self._weights(goal)[0]
+
+    def _weights(self, goal: Goal) -> tuple[float, Weights]:
+        """Return the value of a goal, and by steps the goals that it is made of (collective)."""
+        parts = goal.instants(self._times)
+        values = [0.0] * len(parts)
+        asked: dict[int, list[tuple[int, float, Goal]]] = {}
+        for k, part in enumerate(parts):
+            for n, weight, own in part:
+                asked.setdefault(n, []).append((k, weight, own))
+        for n, wanted in asked.items():
+            self._go_to(self._states[n])
+            for k, weight, own in wanted:
+                values[k] += weight * own.at_state(self._system)
+        value, *slopes = goal.combined(values)
+        return value, {
+            n: [(slopes[k] * weight, own) for k, weight, own in wanted]
+            for n, wanted in asked.items()
+        }
+
+    def _add_goals(self, goals: Sequence[tuple[float, Goal]], state: State, bars: Motion) -> None:
+        """Add derivatives by the motion at the end of a step, where it is (collective)."""
+        system, constraints = self._system, self._constraints
+        h = self._length(state)
+        for weight, goal in goals:
+            slopes = goal.slopes(system)
+            bars.u += weight * to_owners(system, slopes.coordinates)
+            if goal.rates:
+                bars.v += weight * to_owners(system, slopes.rates)
+            if goal.parametric:
+                self._goals = [goal]
+                explicit = weight * goal.by_parts(system) / system.comm.size
+                none = [np.zeros_like(x) for x in constraints.others]
+                constraints.add(state.time, h, {}, None, [*none, explicit])
+                self._goals = []
+            if system.sum(np.array([np.abs(slopes.forces).sum()]))[0]:
+                self._add_forces(weight * slopes.forces, state.time, h, bars)
+
+    def _add_forces(self, r: Array, time: float, h: float, bars: Motion) -> None:
+        """Add derivatives of r . (M a + C v + R), r at fixed coordinates (collective)."""
+        m = self._motion
+        forces, by_rate = self._pull(r, {})
+        moved = np.where(m.second, m.acceleration + m.damping.mass * m.rate, 0.0)
+        inertia = m.mass.pull(moved, np.where(m.second, r, 0.0))
+        mass = np.where(m.second, inertia.coordinates, 0.0)
+        own = Motion.zeros(len(r))
+        own.u, own.v, own.a = forces.coordinates, by_rate + m.damping.mass * mass, mass
+        self._constraints.add(time, h, {FORCES: forces, INERTIA: inertia}, own)
+        bars += own
+        for k in self._remembers:
+            self._earlier[k] = self._earlier.get(k, 0.0) + forces.rows[k]
+
+    def _remember(self, seeds: dict[int, Array], rows: dict[int, Array]) -> None:
+        """Take derivatives by what laws remembered at the beginning of a step.
+
+        Those of forces in goals, too.
+        """
+        for k, count in self._remembers.items():
+            total = rows[k] + self._earlier.pop(k, 0.0)
+            total[:, :-count] = 0.0
+            seeds[k] = total
+
+    def _length(self, state: State) -> float:
+        """Return the length of the step that ends in a state."""
+        return float(state.method["last_step"]) or self._request.step
+
+    def _pull(self, w: Array, seeds: dict[int, Array]) -> tuple[Any, Array]:
+        """Return derivatives of w . R + seeds . update at held rates, and by rates (collective)."""
+        m, solver, assembler = self._motion, self._solver, self._system.assembler
+        with assembler.following(self._system.rate, None):
+            found = solver.pull(w, seeds)
+        if not self._by_rate:
+            return found, np.zeros_like(w)
+        factor = np.where(m.rate_factor == 0.0, 1.0, m.rate_factor)
+        with assembler.following(self._system.rate, factor):
+            both = solver.pull(w, seeds).coordinates
+        return found, (both - found.coordinates) / factor
+
+    # ---- a step ---------------------------------------------------------------------------------
+    def _step(self, n: int, now: Motion, bars: Motion, seeds: dict[int, Array]) -> Motion:
+        """Turn derivatives by the end of a step into those by its beginning (collective).
+
+        Returns the motion at the beginning, where the system is.
+        """
+        before, after = self._states[n - 1], self._states[n]
+        h, last = after.time - before.time, float(before.method["last_step"])
+        usual, settles = float(after.method["last_step"]), not after.method["biased"]
+        if abs(h - usual) <= 1e-9 * h:
+            h = usual
+        elif not settles or h < SHORT_STEP_RATIO * (usual or h):
+            raise ParameterError(
+                f"the step from t = {before.time:g} to {after.time:g} is cut from one of {usual:g}:"
+                " there are no gradients of that; let steps of about the same length end at all "
+                "stops and at the end",
+                asked="gradient",
+                given=h,
+            )
+        m = self._motion
+        self._integrator.factors(h)
+        self._go_to(before)
+        begin = self._present()
+        shares = self._shares(before, h)
+        start = self._biased(begin, h, last, shares)
+        self._go_to(after)
+        old = np.zeros_like(bars.a)  # derivative by accelerations at the beginning, of its own
+        if settles:
+            old = self._unsettle(start, now, h, after, bars)
+        else:
+            self._unstraighten(start, now, h, after, bars)
+        self._through_step(h, after, bars, seeds)
+        bars.a += old
+        by_jerk = shares[0] * bars.v + (0.0 if last else shares[1]) * bars.A
+        if last and abs(h - last) > 1e-12 * h:  # A* = a + (h/last) (A - a), of states v + ...
+            share = h / last
+            bars.a += (1.0 - share) * np.where(self._second, bars.A, 0.0)
+            bars.v += (1.0 - share) * np.where(self._first, bars.A, 0.0)
+            bars.A *= share
+        self._go_to(before)
+        if shares[0] or shares[1]:
+            self._constraints.jerk(h, np.where(m.second, by_jerk, 0.0), bars)
+            self._go_to(before)
+        return begin
+
+    def _shares(self, before: State, h: float) -> tuple[float, float]:
+        """Return what the jerk at the beginning of a step is added with to rates and to A."""
+        c, biased = self._integrator.coefficients, float(before.method["biased"])
+        changes = abs(h - biased) > 1e-12 * h and self._accelerations.kinematics.any
+        return (c.bias * (h * h - biased**2), c.shift * h) if changes else (0.0, 0.0)
+
+    def _biased(self, begin: Motion, h: float, last: float, shares: tuple[float, float]) -> Motion:
+        """Return from which rates and A a step begins; the system is there (collective)."""
+        m, start = self._motion, begin.copy()
+        if last and abs(h - last) > 1e-12 * h:
+            old = np.where(m.second, start.a, start.v)
+            start.A = np.where(m.second | m.first, old + (h / last) * (start.A - old), start.A)
+        if any(shares):
+            w = self._accelerations.jerk(h)
+            if w is not None:
+                start.v += shares[0] * w
+                start.A += 0.0 if last else shares[1] * w
+        return start
+
+    def _map(self, start: Motion, x: Array, h: float) -> Motion:
+        """Return the motion at the end of a step with the coordinates x there."""
+        m, c, integrator = self._motion, self._integrator.coefficients, self._integrator
+        rest = 1.0 - c.alpha_f
+        base = start.u + h * start.v + h * h * (0.5 - c.beta) * start.A
+        base = np.where(m.first, start.u + h * (1.0 - c.theta) * start.A, base)
+        r = start.v + h * (1.0 - c.gamma) * start.A
+        r = np.where(m.first, (c.delta * start.A - c.alpha_f * start.v) / rest, r)
+        b = (c.alpha_m * start.A - c.alpha_f * start.a) / rest
+        d = x - base
+        made = Motion(
+            x, r + m.rate_factor * d, b + m.acceleration_factor * d, integrator.auxiliary_factor * d
+        )
+        moves = self._second | self._first
+        made.v = np.where(moves, made.v, m.rate)
+        made.a = np.where(self._second, made.a, m.acceleration)
+        made.A = np.where(moves, made.A, integrator.auxiliary)
+        return made
+
+    def _differ(self, made: Motion, now: Motion, which: str) -> float:
+        """Return how much a vector of two motions differs, relative to its size (collective)."""
+        chosen = self._owned & (self._second if which == "a" else self._second | self._first)
+        one, other = getattr(made, which)[chosen], getattr(now, which)[chosen]
+        parts = [np.square(one - other).sum(), np.square(other).sum()]
+        difference, size = self._system.sum(np.array(parts))
+        return math.sqrt(difference / size) if size else math.sqrt(difference)
+
+    def _unstraighten(
+        self, start: Motion, now: Motion, h: float, after: State, bars: Motion
+    ) -> None:
+        """Turn derivatives by the motion after a step into those by what Newton's method left.
+
+        The system is there afterwards. Where rates or A are not those of the step's affine map,
+        constraints or directors have straightened them; what else may have changed them is refused
+        (collective).
+        """
+        m, made = self._motion, self._map(start, now.u, h)
+        directors, spin = self._integrator.directors, self._integrator.spin
+        turned = made if directors is None else settled(directors, made)
+        m.rate[:], m.acceleration[:] = turned.v, turned.a
+        if spin is not None and spin.straightens(h, self._integrator.rho):
+            stands = self._straight(turned, now, h, bars)
+        else:
+            stands = self._alike(turned, now, self.same)
+        m.rate[:] = made.v
+        if stands:
+            if directors is not None:
+                self._unturn(made, after.time, h, bars)
+            return
+        raise ParameterError(
+            f"the step to t = {after.time:g} ends with other rates than generalized-alpha gives "
+            "them (what an event or a monitor has changed): there are no gradients of that",
+            asked="gradient",
+            given=after.time,
+        )
+
+    def _alike(self, made: Motion, now: Motion, tolerance: float) -> bool:
+        """Tell whether two motions have the same rates and accelerations (collective)."""
+        return all(self._differ(made, now, which) <= tolerance for which in "vaA")
+
+    def _straight(self, made: Motion, now: Motion, h: float, bars: Motion) -> bool:
+        """Go back through `Spin`, where that has made a motion of another one (collective)."""
+        c = self._integrator.coefficients
+        bias, shift = c.bias * h * h, c.shift * h
+        found, solved = self._constraints.straightened(h, bias, shift, made.A)
+        if not self._alike(found, now, self.same):
+            return False
+        self._constraints.straighten(h, bias, shift, solved, bars)
+        return True
+
+    def _unturn(self, made: Motion, time: float, h: float, bars: Motion) -> None:
+        """Go back through `Directors` (collective)."""
+        directors = self._integrator.directors
+        assert directors is not None
+        own = unsettled(directors, made, bars)
+        self._constraints.add(time, h, {}, own)
+        bars += own
+
+    def _unsettle(self, start: Motion, now: Motion, h: float, after: State, bars: Motion) -> Array:
+        """Go back through consistent values at the end of a step, to what its equations left.
+
+        After a short step, and where loads jump at a stop. The system is at the end of the step
+        afterwards; returns derivatives by the accelerations at its beginning (collective).
+        """
+        m, made = self._motion, self._map(start, now.u, h)
+        usual, c = float(after.method["last_step"]), self._integrator.coefficients
+        share = c.shift * usual / h
+        change = np.where(self._second, share * (made.a - start.a), 0.0)
+        expected = np.where(m.second, m.acceleration + change, m.rate)
+        known = self._differ(Motion(now.u, now.v, now.a, expected), now, "A") <= self.same
+        by_change = share * np.where(self._second, bars.A, 0.0)
+        step = usual or self._request.step
+        found = self._project_again(made, now, step) if known else None
+        if found is None:
+            raise ParameterError(
+                f"at t = {after.time:g} the motion was changed, by an event or a monitor: there "
+                "are no gradients of that",
+                asked="gradient",
+                given=after.time,
+            )
+        self._jump(after, step)
+        self._through_start(step, made.v, bars)
+        bars.a, bars.A = by_change.copy(), np.zeros_like(by_change)
+        self._go_to(after)
+        m.rate[:], m.acceleration[:] = made.v, made.a
+        self._find_multipliers()
+        return -by_change
+
+    def _project_again(self, made: Motion, now: Motion, step: float) -> Array | None:
+        """Return rates taken to the constraints, where these are those of `now` (collective)."""
+        m, kinematics = self._motion, self._accelerations.kinematics
+        kinematics.window = step
+        rate = np.where(self._free, made.v, m.rate)
+        if kinematics.any:
+            drift = kinematics.along(m.state, rate, speed=1.0)
+            x = self._constraints.solve(np.where(m.algebraic, -drift, 0.0))
+            rate = rate + np.where(m.second, x, 0.0)
+        rate = np.where(m.first, m.rate, rate)
+        made = Motion(now.u, rate, now.a, now.A)
+        return rate if self._differ(made, now, "v") <= self.same else None
+
+    def _jump(self, after: State, step: float) -> None:
+        """Let loads be those right after a state, if they made accelerations (collective)."""
+        if self._imbalance() > self.same:
+            self._show(shortly_after(after.time, step), step)
+            self._system.time = after.time
+
+    def _find_multipliers(self) -> None:
+        """Let multipliers be those of the present rates and accelerations (collective)."""
+        m, constrained = self._motion, self._accelerations.kinematics.any
+        if not constrained:
+            return
+        free = m.algebraic & self._free
+        m.state[free] = 0.0
+        f = np.zeros_like(m.state)
+        m.residual(f)
+        found = self._constraints.solve(np.where(m.second, -f, 0.0))
+        m.state[free] = found[free]
+        if self._imbalance() > self.same:
+            raise ParameterError(
+                f"the step to t = {self._system.time:g} is not one of generalized-alpha: there are "
+                "no gradients of that",
+                asked="gradient",
+                given=self._system.time,
+            )
+
+    def _through_step(self, h: float, after: State, bars: Motion, seeds: dict[int, Array]) -> None:
+        """Turn derivatives by the end of the equations of a step into those by its start.
+
+        The system is at the end (collective).
+        """
+        m, c, solver, integrator = (
+            self._motion,
+            self._integrator.coefficients,
+            self._solver,
+            self._integrator,
+        )
+        k = integrator.auxiliary_factor
+        direct = bars.u + m.rate_factor * bars.v + m.acceleration_factor * bars.a + k * bars.A
+        b = direct
+        if seeds and (self._system.comm.size > 1 or any(part.any() for part in seeds.values())):
+            b = direct + solver.pull(np.zeros_like(b), seeds).coordinates
+        b = np.where(self._free, -b, 0.0)
+        forces, inertia, w = self._solve(b, direct, seeds)
+        held, by_rate = forces, np.zeros_like(w)
+        if self._by_rate:
+            with self._system.assembler.following(self._system.rate, None):
+                held = solver.pull(w, seeds)
+            factor = np.where(m.rate_factor == 0.0, 1.0, m.rate_factor)
+            by_rate = (forces.coordinates - held.coordinates) / factor
+            by_rate[m.rate_factor == 0.0] = 0.0
+        self._remember(seeds, forces.rows)
+        mass = np.where(m.second, inertia.coordinates, 0.0)
+        ended = Motion(
+            bars.u + held.coordinates,
+            bars.v + by_rate + m.damping.mass * mass,
+            bars.a + mass,
+            bars.A,
+        )
+        self._constraints.add(after.time, h, {FORCES: forces, INERTIA: inertia}, ended)
+        base = -(m.rate_factor * ended.v + m.acceleration_factor * ended.a + k * ended.A)
+        rest_of = 1.0 - c.alpha_f
+        second, first = self._second, self._first
+        r, b = ended.v, ended.a
+        bars.u = np.where(second | first, base, 0.0)
+        bars.v = np.where(second, h * base + r, np.where(first, -c.alpha_f / rest_of * r, 0.0))
+        bars.a = np.where(second, -c.alpha_f / rest_of * b, 0.0)
+        of_second = h * h * (0.5 - c.beta) * base + h * (1.0 - c.gamma) * r
+        of_second += c.alpha_m / rest_of * b
+        of_first = h * (1.0 - c.theta) * base + c.delta / rest_of * r
+        bars.A = np.where(second, of_second, np.where(first, of_first, 0.0))
+
+    def _solve(self, b: Array, direct: Array, seeds: dict[int, Array]) -> tuple[Any, Any, Array]:
+        """Solve S^T w = b; return derivatives of w . G + seeds . update, and w (collective).
+
+        What is left is measured by what it would change: penalties are large beside the rest.
+        """
+        m, solver = self._motion, self._solver
+        moved = np.where(m.second, m.acceleration + m.damping.mass * m.rate, 0.0)
+        w, last = solver.guess(b), np.inf
+        for _ in range(solver.corrections):
+            forces = solver.pull(w, seeds)
+            inertia = m.mass.pull(moved, np.where(m.second, w, 0.0))
+            rest = direct + forces.coordinates + solver.inertia(inertia.coordinates)
+            rest = np.where(self._free, -rest, 0.0)
+            change = solver.guess(rest)
+            size, left = self._system.sum(np.array([self._square(w), self._square(change)]))
+            share = math.sqrt(left / size) if size else 0.0
+            if share <= solver.accuracy or (share < solver.least and share > 0.3 * last):
+                return forces, inertia, w
+            w = w + (change if share < min(0.1 * last, solver.near) else solver.correct(rest))
+            last = share
+        raise ParameterError(
+            f"the tangent of the step to t = {self._system.time:g} is singular, or nearly so: "
+            f"gradients do not exist (a linear system is solved to {last:.1e} alone)",
+            asked="gradient",
+            given=last,
+        )
+
+    def _square(self, x: Array) -> float:
+        """Return this rank's part of the square of what moves."""
+        return float(np.square(x[(self._second | self._first) & self._owned]).sum())
+
+    # ---- the start ------------------------------------------------------------------------------
+    def _start(self, bars: Motion, seeds: dict[int, Array]) -> None:
+        """Turn derivatives by the start into those by the state and rates given (collective)."""
+        state, step = self._states[0], self._request.step
+        self._jump(state, step)
+        given = self._system.numbering.local(self._given)
+        self._through_start(step, given, bars)
+        self._remember(seeds, seeds)
+        if seeds:
+            first = [
+                seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()
+                for k, rows in self._remembers.items()
+            ]
+            self._constraints.add(state.time, step, {}, None, first)
+
+    def _through_start(self, step: float, given: Array, bars: Motion) -> None:
+        """Turn derivatives by consistent values into those by the state and rates given.
+
+        The system has the consistent values, and the loads that they belong to (collective).
+        """
+        m, constraints = self._motion, self._constraints
+        self._accelerations.kinematics.window = step
+        self._accelerations.forget()
+        if (size := self._imbalance()) > self.same:
+            raise ParameterError(
+                f"accelerations at t = {self._system.time:g} are not those of the forces there "
+                "(moments on sections of rods without inertia): there are no gradients of that",
+                asked="gradient",
+                given=size,
+            )
+        bars.v += np.where(self._first, bars.A, 0.0)
+        by = np.where(self._second, bars.a + bars.A, 0.0)
+        by += np.where(m.algebraic & self._free, bars.u, 0.0)
+        y = constraints.solve(-by)
+        lag = np.where(self._second, y, np.where(self._first, -bars.v, 0.0))
+        forces, by_rate = self._pull(lag, {})
+        bars.v = np.where(self._first, 0.0, bars.v)
+        bars.u = np.where(m.algebraic, 0.0, bars.u)
+        constraints.begin(step, bars, (forces, np.where(m.first, 0.0, by_rate)), y)
+        constraints.project(step, np.where(self._free, given, m.rate), bars)
+        bars.a, bars.A = np.zeros_like(bars.a), np.zeros_like(bars.A)
+
+    def _imbalance(self) -> float:
+        """Return how far the equations of motion are from equilibrium, relative (collective)."""
+        m = self._motion
+        f = np.zeros_like(m.state)
+        m.residual(f)
+        chosen = self._second & self._owned
+        size = np.square(f - m.inertia)[chosen].sum() + np.square(m.inertia)[chosen].sum()
+        rest, total = self._system.sum(np.array([np.square(f[chosen]).sum(), size]))
+        return math.sqrt(rest / total) if total else 0.0

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear systems with the transpose of the tangent of a time step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import ParameterError, SymancfError
+from ...runtime.collective import together
+from ...runtime.options import complaint
+from ...runtime.petsc import PETSc, has
+from ..gradients.fgmres import fgmres
+
+if TYPE_CHECKING:
+    from ...arrays import Array
+    from ...assembly.assembler import Derivatives
+    from .newton import Newton
+
+
+class TransposedStep:
+    r"""Solves :math:`S^T w = b` with the tangent S = K + R C + B M of a step.
+
+    FGMRES with products by the kernels, which are exact also where tangents leave something out;
+    what precedes it are factors L U of the tangent of a later step, while these serve.
+
+    Attributes
+    ----------
+    accuracy, least : relative error that is wanted, and that is enough.
+    corrections : most of these to one solution; `near`: relative size from which on one without
+        iterations is tried; `residual`: of these, by the right-hand side.
+    vectors : of a Krylov space.
+    most : iterations beyond which factors are made anew for the next step; `most_small`: of
+        systems of so few unknowns as `small`, whose factors cost less than products.
+    stale : whether factors are to be made anew at the next step.
+    factorisations, iterations : numbers of all so far.
+    """
+
+    accuracy, least, vectors = 1e-11, 1e-7, 60
+    corrections, near, residual = 12, 1e-3, 1e-12
+    most, most_small, small = 8, 1, 500
+
+    def __init__(self, newton: Newton) -> None:
+        self._newton, self._motion, self._system = newton, newton.motion, newton.system
+        self._b, self._x = newton.vectors.new(), newton.vectors.new()
+        self._ksp = PETSc.KSP().create(self._system.comm)
+        self._ksp.setType(PETSc.KSP.Type.PREONLY)
+        pc = self._ksp.getPC()
+        pc.setType(PETSc.PC.Type.LU)
+        if self._system.comm.size == 1 and has("suitesparse"):
+            pc.setFactorSolverType("umfpack")
+        elif has("mumps"):
+            pc.setFactorSolverType("mumps")
+        self.stale = True
+        self.factorisations = self.iterations = 0
+
+    def pull(self, w: Array, seeds: dict[int, Array]) -> Derivatives:
+        """Return derivatives of w . R + seeds . update; rates follow (collective)."""
+        system, found = self._system, None
+        with together(system.comm):
+            found = system.assembler.pull(self._motion.state, w, seeds)
+        if system.comm.allreduce(found.bad):
+            raise ParameterError("a law has no derivatives at a state of the motion", asked="trace")
+        return found
+
+    def mass(self, w: Array) -> Array:
+        """Return M w, complete at owned coordinates."""
+        out = np.zeros_like(w)
+        self._motion.mass.residual(np.where(self._motion.second, w, 0.0), out)
+        return out
+
+    def inertia(self, mass: Array) -> Array:
+        """Return (dv/dx + alpha da/dx) M w of M w."""
+        m = self._motion
+        factor = m.acceleration_factor + m.damping.mass * m.rate_factor
+        return np.where(m.second, factor * mass, 0.0)
+
+    def guess(self, b: Array) -> Array:
+        """Return about S^-T b, a local vector that is zero at fixed coordinates (collective)."""
+        if self.stale:
+            self._renew()
+        return self._local(self._precede(self._system.numbering.to_rows(b)))
+
+    def correct(self, b: Array) -> Array:
+        """Return S^-T b by iterations (collective)."""
+        system, numbering = self._system, self._system.numbering
+
+        def product(rows: Array) -> Array:
+            v = self._local(rows)
+            return numbering.to_rows(self.pull(v, {}).coordinates + self.inertia(self.mass(v)))
+
+        found, _, count = fgmres(
+            product,
+            self._precede,
+            numbering.to_rows(b),
+            system.sum,
+            self.residual,
+            self.least,
+            self.vectors,
+        )
+        self.iterations += count
+        most = self.most_small if numbering.size <= self.small else self.most
+        self.stale = count > most
+        return self._local(found)
+
+    def _local(self, rows: Array) -> Array:
+        """Return a local vector with ghosts of rows, zero at fixed coordinates (collective)."""
+        v = np.zeros_like(self._motion.state)
+        self._b.setArray(rows)
+        self._newton.vectors.to_local(self._b, v)
+        return v
+
+    def _renew(self) -> None:
+        """Make factors of the tangent of the present step (collective)."""
+        motion, pc = self._motion, self._ksp.getPC()
+        with together(self._system.comm):
+            motion.tangent(np.zeros_like(motion.state))
+        mat = motion.matrix.mat
+        self._ksp.setOperators(mat, mat)
+        pc.setReusePreconditioner(False)
+        try:
+            self._ksp.setUp()
+        except PETSc.Error as error:
+            raise self._failure(error) from error
+        pc.setReusePreconditioner(True)
+        self.stale = False
+        self.factorisations += 1
+
+    def _precede(self, rows: Array) -> Array:
+        """Return about S^-T times a vector of rows (collective)."""
+        self._b.setArray(rows)
+        try:
+            self._ksp.solveTranspose(self._b, self._x)
+        except PETSc.Error as error:
+            raise self._failure(error) from error
+        return np.array(self._x.getArray(readonly=True))
+
+    @staticmethod
+    def _failure(error: PETSc.Error) -> SymancfError:
+        return SymancfError(f"PETSc failed on a linear system of a gradient: {complaint(error)}")

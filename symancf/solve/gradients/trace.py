@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The states of all steps of a solution, in memory and on disk: `sa.Trace`."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ...errors import OwnAttributes, ParameterError
+from ...runtime.display import Displayable
+from ...values import arguments
+from ...values.parameter import label
+
+if TYPE_CHECKING:
+    from ...arrays import Array
+    from ...assembly.state import State
+
+UNITS = {"": 1.0, "B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+
+
+class Trace(Displayable, OwnAttributes):
+    """The states that the steps of a solution have reached, the first one included.
+
+    A gradient of what happened on the way, or of what depends on the way (plasticity, viscosity,
+    friction), goes back over them. Give it to the solution: ``problem.solve(to=1.0, trace=trace)``;
+    one that is given again goes on. States share what does not change from one to the next.
+
+    Parameters
+    ----------
+    memory : most bytes of each process, a number or a text with a unit, ``"4 GB"``, ``"500 MB"``;
+        further states go to files, one each, which vanish with the trace.
+    folder : where the files are; default: that of temporary files.
+
+    Attributes
+    ----------
+    bytes : in memory, of this process.
+    on_disk : number of states in files.
+    origin : what the first state is: that before all steps, ``"start"``; one that such a solution
+        has led to, ``"solution"``; or another one.
+    why : in words, what a step depends on besides the state before it; empty if on nothing.
+
+    Raises
+    ------
+    ParameterError : no such amount of memory; the folder does not exist.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> trace = sa.Trace(memory="1 GB")
+    >>> mesh = sa.Mesh.box((1.0,), (2,))
+    >>> given = {"EA": 1e3, "EI": 1.0}
+    >>> cable = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    >>> tip = cable.at((1.0, 0.0, 0.0))
+    >>> drive = sa.Series([0.0, 0.5, 1.0], [0.0, 2.0, 1.0])
+    >>> terms = [sa.fix(cable["x0"]), sa.force(tip, (0.0, drive, 0.0))]
+    >>> problem = sa.StaticProblem(sa.System(cable, terms=terms))
+    >>> _ = problem.solve(step=0.25, trace=trace)
+    >>> [float(t) for t in trace.times]
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    >>> sag = sa.Goal(lambda u_a: u_a[1], tip)
+    >>> g = problem.gradient(sag.at(0.5), [drive])
+    >>> [round(float(x), 3) for x in g[drive]]
+    [0.0, 0.14, 0.0]
+    """
+
+    def __init__(self, memory: float | str = "4 GB", folder: str | Path | None = None) -> None:
+        self._limit = _bytes(memory)
+        self._folder = None if folder is None else arguments.path("Trace(folder=...)", folder)
+        if self._folder is not None and not self._folder.is_dir():
+            raise ParameterError(
+                f"Trace(folder=...): there is no folder {str(self._folder)!r}",
+                asked="folder",
+                given=str(self._folder),
+            )
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all states."""
+        self._states: list[State | Path] = []
+        self._times: list[float] = []
+        self._known: set[int] = set()
+        self._disk: TemporaryDirectory[str] | None = None
+        self.bytes = self.on_disk = 0
+        self.origin: Literal["start", "solution", ""] = ""
+        self.why = ""
+
+    def empty(self) -> Trace:
+        """Return a trace of the same memory and folder, without states."""
+        made: Trace = object.__new__(Trace)
+        made._limit, made._folder = self._limit, self._folder
+        made.clear()
+        return made
+
+    def _headline(self) -> str:
+        """Return how long it is."""
+        return f"Trace of {len(self)} states"
+
+    def _facts(self) -> Sequence[Sequence[str]]:
+        """Return where they are."""
+        return [("memory", f"{self.bytes / 1e6:.3g} MB"), ("files", str(self.on_disk))]
+
+    @property
+    def times(self) -> Array:
+        """The times of the states (n,)."""
+        return np.array(self._times)
+
+    def append(self, state: State, why: str = "") -> None:
+        """Take the state that a step has reached.
+
+        `why` : in words, what besides the state before it the step depends on.
+        """
+        self.why = self.why or why
+        arrays = {id(a): a.nbytes for a in _arrays(state)}
+        size = sum(n for key, n in arrays.items() if key not in self._known)
+        self._times.append(state.time)
+        if self.bytes + size <= self._limit:
+            self.bytes += size
+            self._known = {*arrays}  # of the state before
+            self._states.append(state)
+            return
+        if self._disk is None:
+            self._disk = TemporaryDirectory(dir=self._folder, prefix="symancf-trace-")
+        path = Path(self._disk.name) / f"{len(self._states)}.pickle"
+        path.write_bytes(pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL))
+        self._known = set()
+        self._states.append(path)
+        self.on_disk += 1
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __iter__(self) -> Iterator[State]:
+        """Return the states one after the other."""
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, number: int) -> State:
+        """Return a state by its number, 0 is where the solution began."""
+        found = self._states[number]
+        if isinstance(found, Path):
+            state: State = pickle.loads(found.read_bytes())
+            return state
+        return found
+
+
+def _arrays(value: Any) -> Iterator[Array]:
+    """Return the arrays of a state."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif is_dataclass(value):
+        for entry in fields(value):
+            yield from _arrays(getattr(value, entry.name))
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _arrays(part)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from _arrays(part)
+
+
+def _bytes(memory: float | str) -> float:
+    """Return a number of bytes.
+
+    Raises
+    ------
+    ParameterError
+    """
+    text = memory if isinstance(memory, str) else ""
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([KMGT]?B?)\s*", text, re.IGNORECASE)
+    number: Any = memory
+    if found and found[2].upper() in UNITS:
+        number = float(found[1]) * UNITS[found[2].upper()] if found[1].count(".") < 2 else None
+    if isinstance(number, bool | str) or not isinstance(number, int | float) or not number >= 0:
+        raise ParameterError(
+            f"Trace(memory={label(memory)}): give a number of bytes, or a text as '4 GB'",
+            asked="memory",
+            given=label(memory),
+            possible=[unit for unit in UNITS if unit],
+        )
+    return float(number)

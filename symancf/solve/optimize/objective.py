@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goals as a function of the values of parameters, with derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ...assembly.configuration import discrete_system
+from ...errors import ConvergenceError, ParameterError, SymancfError
+from ...runtime.collective import together
+from ...values.parameter import Parameter, label
+from ..gradients.gradient import require_goal, require_variables
+
+if TYPE_CHECKING:
+    from ...arrays import Array
+    from ..gradients.goal import Goal
+    from ..gradients.gradient import Variable
+    from ..statics.hessian import GaussNewton
+    from ..statics.problem import StaticProblem
+
+#: Maps all values x to value, gradient (n,) and, for methods with a Hessian, that (n, n).
+Penalty: TypeAlias = Callable[[Any], Sequence[Any]]
+
+
+class Objective:
+    """Goals y(x) at the equilibrium for values x of parameters, one after the other.
+
+    Values are written to the parameters and the equilibrium is found anew, from the one of the
+    values before, where they differ; rank 0 says what they are.
+
+    Parameters
+    ----------
+    call : begins messages.
+    problem : solved once; its present time is that of all solutions.
+    goals : y.
+    parameters : whose values are x, one after the other.
+
+    Attributes
+    ----------
+    size : of x.
+    solutions : how many equilibria were found.
+
+    Raises
+    ------
+    ParameterError : see `StaticProblem.gradient`.
+    """
+
+    def __init__(
+        self, call: str, problem: StaticProblem, goals: Sequence[Goal], parameters: Sequence[Any]
+    ) -> None:
+        self.call, self.problem = call, problem
+        self.goals = [require_goal(goal) for goal in goals]
+        if not self.goals:
+            raise ParameterError(f"{call}: give goals, there are none", asked="goals")
+        self.parameters: list[Variable] = require_variables(
+            discrete_system(call, problem.system), parameters
+        )
+        self.counts = [1 if isinstance(p, Parameter) else len(p.values) for p in self.parameters]
+        self.size, self.solutions = sum(self.counts), 0
+        for goal in self.goals:  # solved, all of them have derivatives
+            problem.gradient(goal, self.parameters)
+
+    @property
+    def values(self) -> Array:
+        """The present values x (n,)."""
+        parts = [[p.value] if isinstance(p, Parameter) else p.values for p in self.parameters]
+        return np.concatenate(parts).astype(float)
+
+    def split(self, x: Array) -> list[Array]:
+        """Return the values of each parameter."""
+        return np.split(x, np.cumsum(self.counts)[:-1])
+
+    def __call__(self, x: Any) -> Array:
+        """Return the goals (m,) for values x (collective).
+
+        Raises
+        ------
+        ConvergenceError : there is no solution for x; parameters and state are those before.
+        """
+        system, before = self.problem.system, self.values
+        with together(system.comm):
+            given = np.array(x, dtype=float).ravel()
+            if given.shape != (self.size,) or not np.isfinite(given).all():
+                raise ParameterError(
+                    f"{self.call}: it takes {self.size} finite numbers, not {label(x)}",
+                    asked="values",
+                    given=x,
+                )
+        given = system.comm.bcast(given)
+        if not np.array_equal(given, before):
+            state = self.problem.state
+            self._assign(given)
+            try:
+                self.problem.solve(to=system.time)
+            except ConvergenceError as error:
+                self._assign(before)
+                self.problem.restore(state)
+                self.problem.solve(to=system.time)
+                error.add_note(
+                    f"{self.call}: there was no equilibrium for the values {label(given)}, after "
+                    f"{self.solutions} others; narrower bounds, or a start nearer to the end, help"
+                )
+                raise
+            self.solutions += 1
+        return np.array(system.comm.bcast([goal.value(system) for goal in self.goals]))
+
+    def _assign(self, x: Array) -> None:
+        for parameter, own in zip(self.parameters, self.split(x), strict=True):
+            if isinstance(parameter, Parameter):
+                parameter.value = float(own[0])
+            else:
+                parameter.values = own
+
+    def gradient(self, weights: Any) -> Array:
+        """Return the derivatives (n,) of weights . y at the present values (collective)."""
+        goal = self.goals[0] * float(weights[0])
+        for weight, other in zip(weights[1:], self.goals[1:], strict=True):
+            goal = goal + other * float(weight)
+        found = self.problem.gradient(goal, self.parameters)
+        own = np.concatenate([np.atleast_1d(found[p]) for p in self.parameters])
+        return np.asarray(self.problem.system.comm.bcast(own))
+
+    def hessian(self) -> GaussNewton:
+        """Return products with the Hessian of the first goal at the present values (collective)."""
+        return self.problem.hessian(self.goals[0], self.parameters, gauss_newton=True)
+
+    def bounds(self, given: Any) -> tuple[Array, Array]:
+        """Return lower and upper bounds (n,) of a pair for each parameter.
+
+        Raises
+        ------
+        ParameterError : they are no pairs of one lower and one upper bound each.
+        """
+        low, high = np.full(self.size, -np.inf), np.full(self.size, np.inf)
+        start = np.concatenate([[0], np.cumsum(self.counts)])
+        try:
+            pairs = [(None, None)] * len(self.parameters) if given is None else list(given)
+            if len(pairs) != len(self.parameters):
+                raise ValueError
+            for k, _ in enumerate(self.parameters):
+                own = slice(start[k], start[k + 1])
+                lower, upper = pairs[k]
+                low[own] = -np.inf if lower is None else lower
+                high[own] = np.inf if upper is None else upper
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"{self.call}: bounds= takes a pair (lower, upper) for each of the "
+                f"{len(self.parameters)} parameters, numbers, arrays or None, not {label(given)}",
+                asked="bounds",
+                given=given,
+            ) from None
+        if not (low < high).all():
+            raise ParameterError(
+                f"{self.call}: each lower bound must be less than the upper one",
+                asked="bounds",
+                given=given,
+            )
+        return low, high
+
+    def scales(self) -> Array:
+        """Return the size of each value (n,): the largest of its parameter, 1 where that is 0."""
+        largest = [float(np.abs(own).max()) or 1.0 for own in self.split(self.values)]
+        return np.repeat(largest, self.counts)
+
+
+def penalised(call: str, penalty: Penalty | None, x: Array) -> tuple[float, Array, Any]:
+    """Return value, gradient and Hessian (or None) that the user adds for values x.
+
+    Raises
+    ------
+    ParameterError : the function returns something else.
+    """
+    if penalty is None:
+        return 0.0, np.zeros_like(x), None
+    try:
+        value, gradient, *more = penalty(x.copy())
+        slope = np.asarray(gradient, dtype=float)
+        fine = np.isfinite(float(value)) and slope.shape == x.shape and np.isfinite(slope).all()
+    except (TypeError, ValueError):
+        fine = False
+    if not fine or len(more) > 1:
+        raise ParameterError(
+            f"{call}: penalty(x) must return a number, its gradient ({len(x)},) and, for methods "
+            "with a Hessian, that",
+            asked="penalty",
+        )
+    return float(value), slope, more[0] if more else None
+
+
+def missing(library: str, call: str) -> SymancfError:
+    """Return the error where a library is not installed."""
+    return SymancfError(
+        f"{call} needs {library}: pip install {library}", asked=library, given="not installed"
+    )

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derivatives of goals of a path of equilibria, back over its steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...errors import ParameterError
+from ...runtime.collective import reduced, together
+from ...values.parameter import Field, Parameter, label
+from ..gradients.goal import GoalSlopes
+from ..gradients.gradient import Gradient
+from .adjoint import Adjoint, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...arrays import Array
+    from ...assembly.assembler import Derivatives
+    from ...assembly.state import State
+    from ..gradients.goal import Goal
+    from ..gradients.gradient import Variable
+    from ..gradients.trace import Trace
+    from .equilibrium import EquilibriumSolver
+
+#: Part of a derivative below which the next step depends on nothing that is remembered
+ROUND_OFF = 1e-12
+#: Part of reactions and elastic forces that a state of a trace may leave on free coordinates
+EQUILIBRIUM = 1e-3
+#: of the largest stiffness times the size of the system: a force that is none
+NO_FORCE = 1e-9
+
+
+class PathAdjoint:
+    r"""Derivatives over a path of equilibria, also where laws remember (collective).
+
+    With :math:`R(u_n, h_{n-1}, p, t_n) = 0` and :math:`h_n = U(u_n, h_{n-1}, p)`, from the last
+    state back, :math:`m_N = 0`,
+
+    .. math::
+        K_n^T w_n = -(J_{u_n} + U_u^T m_n), \quad
+        \frac{dJ}{dp} \mathrel{+}= w_n \cdot R_p + m_n \cdot U_p, \quad
+        m_{n-1} = R_h^T w_n + U_h^T m_n ,
+
+    and :math:`m_0 \cdot dh_0/dp` at the beginning. Steps are what they were: their lengths, and
+    numbers such as a contact's stiffness, follow no parameter.
+    """
+
+    def __init__(self, solver: EquilibriumSolver, trace: Trace) -> None:
+        self.solver, self.system, self.trace = solver, solver.system, trace
+
+    def gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
+        """Return the derivatives by variables, at the state in which the system is afterwards.
+
+        Raises
+        ------
+        ParameterError : see `StaticProblem.gradient`.
+        """
+        present = self.system.snapshot()
+        try:
+            return self._gradient(goal, variables)
+        finally:
+            self._go(present)
+            self.solver.linear.forget()
+
+    def value(self, goal: Goal) -> float:
+        """Return a goal of the path, at the state in which the system is afterwards."""
+        present = self.system.snapshot()
+        try:
+            return goal.combined(self._values(goal.instants(self.trace.times)))[0]
+        finally:
+            self._go(present)
+
+    def _gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
+        instants = goal.instants(self.trace.times)
+        value, *outer = goal.combined(self._values(instants))
+        totals: list[float | Array] = [0.0] * len(variables)
+        changes = [False] * len(variables)
+        remembered: list[Array] | None = None
+        for n in reversed(range(len(self.trace))):
+            pairs = zip(outer, instants, strict=True)
+            goals = [(a * w, g) for a, part in pairs for k, w, g in part if k == n and a * w != 0.0]
+            if not goals and remembered is None and n < len(self.trace) - 1:
+                continue
+            starts = n == 0 and self.trace.origin == "start"
+            self._take(n)
+            if starts and remembered is not None:
+                self._add_initial(variables, remembered, totals, changes)
+            if starts and not goals:
+                continue
+            adjoint = Adjoint(self.solver)
+            slopes = self._slopes(goals)
+            seeds = None if starts or remembered is None else self._seeds(remembered)
+            weights = adjoint.pulled(slopes, seeds) if not starts else adjoint.resting(slopes)
+            for k, variable in enumerate(variables):
+                own, changed = adjoint.derivative(
+                    variable, slopes, weights, goals, supports=not starts
+                )
+                totals[k] = totals[k] + own
+                changes[k] |= changed
+            remembered = None if starts else self._before(weights.by)
+            if remembered is not None:
+                self._require_history(n)
+        for variable, changed in zip(variables, changes, strict=True):
+            Adjoint.require_change(variable, changed)
+        return Gradient(value, list(zip(variables, totals, strict=True)))
+
+    # ---- states ---------------------------------------------------------------------------------
+    def _values(self, instants: Sequence[Sequence[tuple[int, float, Goal]]]) -> list[float]:
+        """Return the sums of weights times goals, of each part."""
+        values = [0.0] * len(instants)
+        for n in sorted({n for part in instants for n, *_ in part}):
+            self._take(n)
+            for k, part in enumerate(instants):
+                for at, weight, goal in part:
+                    values[k] += weight * goal.at_state(self.system) if at == n else 0.0
+        return values
+
+    def _slopes(self, goals: Sequence[tuple[float, Goal]]) -> GoalSlopes:
+        """Return the derivatives of a sum of factors times goals at the present state."""
+        total = GoalSlopes(0.0, *(np.zeros_like(self.system.state) for _ in range(3)))
+        for factor, goal in goals:
+            own = goal.slopes(self.system)
+            total.coordinates[:] += factor * own.coordinates
+            total.forces[:] += factor * own.forces
+        return total
+
+    def _go(self, state: State) -> None:
+        """Go to a state, with parameters as they are now."""
+        system = self.system
+        system.restore(replace(state, parameters=()))
+        before = system.state.copy()
+        system.prescribe(state.time)
+        system.state[:] = before
+
+    def _take(self, number: int) -> None:
+        """Go to a state of the trace, if it is one of the present problem.
+
+        Raises
+        ------
+        ParameterError : parameters are others than when it was solved for.
+        """
+        system, state = self.system, self.trace[number]
+        other = [
+            p.name
+            for p, then in zip(system.parameters, state.parameters, strict=False)
+            if p.value != then
+        ]
+        self._go(state)
+        if number == 0 and self.trace.origin == "start":
+            return
+        there, fixed = system.state.copy(), system.numbering.fixed_by >= 0
+        system.prescribe(state.time, there)
+        moved = np.abs(there - system.state)[fixed].max(initial=0.0)
+        f, elastic = system.residual_at(system.state), np.zeros_like(there)
+        system.assembler.product(system.state, system.state, elastic)
+        own = np.arange(len(f)) < system.numbering.start[system.numbering.owned_vertices]
+        sizes = [
+            (x[own & where] ** 2).sum() for x, where in ((f, ~fixed), (f, fixed), (elastic, own))
+        ]
+        free, reactions, forces, differs = system.sum(np.array([*sizes, float(moved > 0.0)]))
+        least = NO_FORCE * system.stiffness * system.extent
+        if differs or other or free > EQUILIBRIUM**2 * (reactions + forces) + least**2:
+            names = f" ({', '.join(map(repr, other))})" if other else ""
+            raise ParameterError(
+                f"the state of the trace at time {state.time:g} is no equilibrium with the present "
+                f"parameters: one has another value than then{names}. Derivatives are known of "
+                "paths along which parameters stay; let them change as functions of time",
+                asked="trace",
+                given=state.time,
+            )
+
+    # ---- what laws remember ---------------------------------------------------------------------
+    def _seeds(self, remembered: Sequence[Array]) -> dict[int, Array]:
+        """Return weights of what the present entities remember next."""
+        memory = self.system.memory
+        seeds: dict[int, Array] = {}
+        for number, form, own in zip(
+            memory.numbers, memory.forms, memory.own(remembered), strict=True
+        ):
+            own = own.copy()
+            if form.summed:  # each entity has the sum of all
+                row = form.kernel.memory.index(form.summed)
+                own[:, row] = reduced(self.system.comm, own[form.owned, row].sum(keepdims=True))
+            rows = np.zeros((form.size, form.cell.shape[1]))
+            rows[:, rows.shape[1] - own.shape[1] :] = own
+            seeds[number] = rows
+        return seeds
+
+    def _before(self, by: Derivatives) -> list[Array] | None:
+        """Return the weights of what was remembered before the step; None where all are zero."""
+        system = self.system
+        memory, some = system.memory, False
+        found: list[Array] = []
+        numbered = zip(memory.numbers, memory.forms, memory.values.old, strict=True)
+        for number, form, old in numbered:
+            rows, count = by.rows.get(number), old.shape[1]
+            own = np.zeros((form.size, count)) if rows is None else rows[:, -count:]
+            size = 0.0 if rows is None else float(np.abs(rows).max(initial=0.0))
+            part = float(np.abs(own).max(initial=0.0))
+            largest = np.max(system.comm.allgather([part, size]), axis=0)
+            some |= bool(largest[0] > ROUND_OFF * largest[1])
+            if form.changing and form.ids is not None:
+                every: Array = np.zeros(old.shape)
+                every[form.ids[form.owned]] = own[form.owned]
+                own = reduced(system.comm, every)
+            found.append(own)
+        return found if some else None
+
+    def _require_history(self, number: int) -> None:
+        """Raise where what laws remember is not that of the steps of the trace."""
+        why = self.trace.why
+        if not why and self.trace.origin != "start":
+            why = "it does not begin where the solution did, before all steps"
+        if why:
+            names = ", ".join(repr(form.name) for form in self.system.memory.forms)
+            raise ParameterError(
+                f"laws remember earlier steps ({names}), and the trace has not all that they "
+                f"depend on: {why}",
+                asked="trace",
+                given=self.trace[number].time,
+            )
+
+    def _add_initial(
+        self,
+        variables: Sequence[Variable],
+        remembered: Sequence[Array],
+        totals: list[float | Array],
+        changes: list[bool],
+    ) -> None:
+        """Add derivatives by what laws remember at first."""
+        memory, system = self.system.memory, self.system
+        weights = memory.own(remembered)
+        at_rest = memory.initial(system.assembler, np.zeros_like(system.state))
+        pairs = zip(memory.own(at_rest), memory.own(memory.values.next), strict=True)
+        if not system.comm.allreduce(all(np.array_equal(a, b) for a, b in pairs), op=MPI.LAND):
+            raise ParameterError(
+                "laws remember something from before the trace begins: begin it with the system, "
+                "before all steps",
+                asked="trace",
+                given=system.time,
+            )
+        owned = [form.owned.astype(bool) for form in memory.forms]
+
+        def total() -> float:
+            with together(system.comm):
+                system.update(system.time)
+                first = memory.initial(system.assembler, np.zeros_like(system.state))
+            rows = zip(weights, memory.own(first), owned, strict=True)
+            return float(system.sum(np.array([sum((w * h)[o].sum() for w, h, o in rows)]))[0])
+
+        for k, variable in enumerate(variables):
+            if isinstance(variable, Parameter):
+                h = 1e-5 * (abs(variable.value) or 1.0)
+                now, ends = variable.value, []
+                for side in (h, -h):
+                    variable.value = now + side
+                    ends.append(total())
+                variable.value = now
+                totals[k] = totals[k] + (ends[0] - ends[1]) / (2.0 * h)
+                changes[k] |= ends[0] != ends[1]
+                total()
+            elif isinstance(variable, Field) and columns_of(system, variable):
+                values, before = variable.values, total()
+                variable.values = values * 1.01
+                after = total()
+                variable.values = values
+                total()
+                if after != before:
+                    raise ParameterError(
+                        f"what laws remember at first follows {label(variable)}; derivatives by "
+                        "that are not known",
+                        asked="parameters",
+                        given=label(variable),
+                    )

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gradients over the history of statics, against differences of whole solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.elements import ancf_cable, hex8, hex8_plain
+from symancf.energies import neo_hooke
+from tests.remembering import j2, maxwell
+
+pytestmark = pytest.mark.collective
+
+EXACT: Any = {"snes_rtol": 1e-13, "snes_stol": 1e-14, "snes_max_it": 60}
+LOAD = np.array([0.0, 0.5, 1.0, 0.6, 0.1, -0.4])
+
+
+class Path:
+    """A problem that is solved from its start, with a goal of its way."""
+
+    def __init__(self, system: sa.System, goal: sa.Goal, variables: list[Any]) -> None:
+        self.problem = sa.StaticProblem(system, options=EXACT, check_stable=False)
+        self.goal, self.variables = goal, variables
+        self.step = 0.5
+
+    def solve(self, variable: Any = None, value: Any = None) -> sa.Trace:
+        self.problem.reset()
+        if isinstance(variable, sa.Parameter):
+            variable.value = value
+        elif variable is not None:
+            variable.values = value
+        trace = sa.Trace()
+        self.problem.solve(to=len(LOAD) - 1.0, step=self.step, smallest=1.0, trace=trace)
+        return trace
+
+    def check(self, rel: float = 1e-8) -> None:
+        self.solve()
+        found = self.problem.gradient(self.goal, self.variables)
+        scale = max(float(np.abs(found[v]).max()) for v in self.variables)
+        for v in self.variables:
+            own = v.value if isinstance(v, sa.Parameter) else v.values.copy()
+            d = own if isinstance(v, sa.Parameter) else np.cos(np.arange(len(own)))
+            h = 5e-4 if isinstance(v, sa.Parameter) else 5e-4 * np.abs(own).max()
+            values = []
+            for k in (-2, -1, 1, 2):
+                self.solve(v, own + k * h * d)
+                values.append(self.problem.gradient(self.goal, [v]).value)
+            known = np.dot(values, [1, -8, 8, -1]) / (12 * h)
+            self.solve(v, own)
+            assert np.sum(found[v] * d) == pytest.approx(known, rel=rel, abs=rel * scale), v
+
+
+def goal_of(body: sa.Body, clamp: Any) -> sa.Goal:
+    height = sa.Goal(lambda u_a: u_a[2], body.at((2.0, 0.5, 0.5)))
+    moment = sa.Goal(lambda M: M[1], clamp)
+    return height + 0.5 * height.at(3.0) + (height**2).integral() + 0.3 * moment.at(2.5)
+
+
+def bent(law: Any, element: Any, size: float, **given: Any) -> Path:
+    """A beam bent to and fro."""
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
+    drive = sa.Series(np.arange(len(LOAD)), size * LOAD)
+    body = sa.Body(mesh["body"], element, law, **given)
+    clamp = sa.fix(body["x0"])
+    system = sa.System(body, terms=[clamp, sa.traction(body["x1"], (0.0, 0.0, drive))])
+    variables = [v for v in given.values() if isinstance(v, sa.Parameter | sa.Field)]
+    return Path(system, goal_of(body, clamp), [*variables, drive])
+
+
+def viscous() -> Path:
+    E0, tau, E1 = sa.Parameter("E0", 1.0), sa.Parameter("tau", 2.0), sa.Field([0.8, 1.0])
+    return bent(maxwell, hex8_plain, 0.02, E0=E0, tau=tau, E1=E1)
+
+
+def plastic() -> Path:
+    mu, K, Y = sa.Parameter("mu", 0.8), sa.Parameter("K", 0.05), sa.Field([0.05, 0.06])
+    return bent(j2, hex8_plain, 0.015, lam=1.2, mu=mu, K=K, Y=Y)
+
+
+def enhanced() -> Path:
+    mu = sa.Parameter("mu", 0.8)
+    law = sa.energies.prony(neo_hooke(), g=(0.3,), tau=(2.0,))
+    return bent(law, hex8, 0.02, mu=mu, lam=1.2)
+
+
+def rubbed() -> Path:
+    """A block pressed onto a ball, and dragged with friction by a clamp that moves."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 1))
+    mu, rough, down, drag = (
+        sa.Parameter(name, value)
+        for name, value in (("mu", 1.0), ("rough", 0.3), ("down", 0.05), ("drag", 0.015))
+    )
+    body = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=mu, lam=2.0)
+    ball = sa.Sphere(2.0, (0.5, 0.5, -2.01))
+    contact = sa.Contact(body["z0"], ball, mu=rough, stiffness=50.0)
+    way = (lambda t: drag.value * max(0.0, t - 1.0), 0.0, lambda t: -down.value * min(t, 1.0))
+    top = sa.fix(body["z1"], displacement=way)
+    force = sa.Goal(lambda F: F[0], top)
+    side = sa.Goal(lambda u_a: u_a[0] + u_a[2], body.at((0.0, 0.5, 0.5)))
+    goal = force + 0.5 * force.at(2.5) + 3.0 * side.integral()
+    return Path(sa.System(body, terms=[top, contact]), goal, [mu, rough, down, drag])
+
+
+@pytest.mark.parametrize("path", [viscous, plastic, enhanced, rubbed], ids=lambda p: p.__name__)
+def test_against_differences_of_whole_solutions(path: Callable[[], Path]) -> None:
+    path().check()
+
+
+def test_states_go_to_files_and_come_back_with_the_same_bits() -> None:
+    path = viscous()
+    path.solve()
+    known = path.problem.gradient(path.goal, path.variables)
+    path.problem.reset()
+    trace = sa.Trace(memory=0)
+    for to in (2.0, 5.0):
+        path.problem.solve(to=to, step=0.5, smallest=1.0, trace=trace)
+    assert trace.on_disk == len(trace) == 11
+    assert trace.bytes == 0
+    found = path.problem.gradient(path.goal, path.variables)
+    for v in path.variables:
+        np.testing.assert_allclose(found[v], known[v], rtol=1e-11)
+    again = path.problem.gradient(path.goal, path.variables)  # the state is that of before
+    assert again.value == found.value
+
+
+def test_remainders_of_a_path_are_of_second_order() -> None:
+    path = viscous()
+    path.solve()
+    check = sa.check_gradient(path.problem, path.goal, path.variables)
+    assert check.orders == pytest.approx([2.0] * 3, abs=0.05)
+    assert path.problem.value(path.goal) == path.problem.gradient(path.goal, path.variables).value
+
+
+def cable() -> tuple[sa.StaticProblem, sa.Goal, sa.Parameter, sa.Series]:
+    EI, drive = sa.Parameter("EI", 1.0), sa.Series([0.0, 1.0, 2.0], [0.0, 2.0, 1.0])
+    mesh = sa.Mesh.box((1.0,), (2,))
+    body = sa.Body(mesh["body"], ancf_cable, sa.energies.cable(), EA=1e3, EI=EI)
+    tip = body.at((1.0, 0.0, 0.0))
+    terms = [sa.fix(body["x0"]), sa.force(tip, (0.0, drive, 0.0))]
+    problem = sa.StaticProblem(sa.System(body, terms=terms), options=EXACT)
+    return problem, sa.Goal(lambda u_a: u_a[1], tip), EI, drive
+
+
+def test_a_trace_that_begins_later_and_a_series_without_one() -> None:
+    problem, sag, EI, drive = cable()
+    problem.solve(to=2.0, trace=sa.Trace(), step=0.5)
+    known = problem.gradient(sag.at(1.5) + sag, [EI, drive])
+    problem.reset()
+    problem.solve(to=1.0, step=0.5)
+    problem.solve(to=2.0, step=0.5, trace=sa.Trace())
+    found = problem.gradient(sag.at(1.5) + sag, [EI, drive])
+    assert found[EI] == pytest.approx(known[EI], rel=1e-9)
+    np.testing.assert_allclose(found[drive], known[drive], rtol=1e-9)
+    assert known[drive][0] == 0.0
+    problem.solve(to=2.0)
+    adjoint, direct = (
+        problem.gradient(sag, [EI, drive]),
+        problem.sensitivity([EI, drive], of=[sag])[0],
+    )
+    np.testing.assert_allclose(adjoint[drive], direct[drive], rtol=1e-9)
+    assert adjoint[drive][2] == pytest.approx(known[drive][2] - known[drive][1], rel=1e-6)
+
+
+def test_series_ask_for_other_times() -> None:
+    """A function of the user that reads a series at two times."""
+    problem, sag, *_ = cable()
+    drive = sa.Series([0.0, 1.0, 2.0], [0.0, 2.0, 1.0])
+    body = problem.system.bodies[0]
+    late = sa.force(
+        body.at((1.0, 0.0, 0.0)), (0.0, lambda t: drive(t) + 0.5 * drive(t - 0.75), 0.0)
+    )
+    problem = sa.StaticProblem(
+        sa.System(body, terms=[problem.system.terms[0], late]), options=EXACT
+    )
+    problem.solve(to=1.5)
+    found = problem.gradient(sag, [drive])[drive]
+    assert found[1] == pytest.approx(found[2] * (0.5 + 0.5 * 0.75) / 0.5, rel=1e-7)
+    assert found[0] == pytest.approx(found[2] * 0.5 * 0.25 / 0.5, rel=1e-7)
+
+
+def test_what_a_trace_does_not_tell_is_refused() -> None:
+    problem, sag, EI, _ = cable()
+    problem.solve(to=1.0, trace=(trace := sa.Trace()))
+    with pytest.raises(sa.ParameterError, match="no step ends there"):
+        problem.gradient(sag.at(0.4), [EI])
+    with pytest.raises(sa.ParameterError, match="already"):
+        sag.at(0.5).integral()
+    problem.solve(to=2.0)
+    with pytest.raises(sa.ParameterError, match="ends at another state"):
+        problem.solve(to=2.5, trace=trace)
+    with pytest.raises(sa.ParameterError, match="are those of all steps"):
+        problem.gradient(sag.at(1.0), [EI])
+    EI.value = 2.0
+    problem.reset()
+    problem.solve(to=1.0, trace=(trace := sa.Trace()))
+    EI.value = 1.5
+    problem.solve(to=2.0, trace=trace)
+    with pytest.raises(sa.ParameterError, match="no equilibrium with the present"):
+        problem.gradient(sag.at(1.0), [EI])
+    with pytest.raises(sa.ParameterError, match="a number of bytes"):
+        sa.Trace(memory="much")
+    with pytest.raises(sa.ParameterError, match="there is no folder"):
+        sa.Trace(folder="/does/not/exist")
+
+
+def test_laws_that_remember_ask_for_the_way_from_the_start() -> None:
+    path = viscous()
+    path.problem.solve(to=1.0)
+    path.problem.solve(to=2.0, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="does not begin where the solution did"):
+        path.problem.gradient(sag_of(path), path.variables)
+
+
+def sag_of(path: Path) -> sa.Goal:
+    return sa.Goal(lambda u_a: u_a[2], path.problem.system.bodies[0].at((2.0, 0.5, 0.5)))

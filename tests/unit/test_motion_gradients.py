@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gradients of goals of motions, by the sweep backwards, against differences of motions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+
+pytestmark = pytest.mark.collective
+
+EXACT: Any = {"snes_rtol": 1e-13, "snes_stol": 1e-15}
+
+
+class Case:
+    """A motion with parameters and a goal."""
+
+    end: sa.Goal
+
+    def __init__(
+        self,
+        bodies: Sequence[Any],
+        terms: Sequence[Any],
+        goal: sa.Goal,
+        variables: Sequence[Any],
+        **problem: Any,
+    ) -> None:
+        self.problem = sa.DynamicProblem(sa.System(*bodies, terms=terms), options=EXACT, **problem)
+        self.goal, self.variables = goal, list(variables)
+        self.before = [self.value_of(v) for v in self.variables]
+
+    @staticmethod
+    def value_of(variable: Any) -> Any:
+        return variable.values if isinstance(variable, sa.Field) else variable.value
+
+    def at(self, h: float, directions: Sequence[Any], **solve: Any) -> float:
+        """Return the goal of a motion beside, along directions of all parameters."""
+        self.problem.reset()
+        for variable, value, d in zip(self.variables, self.before, directions, strict=True):
+            if isinstance(variable, sa.Field):
+                variable.values = value + h * d
+            else:
+                variable.value = value + h * d
+        self.problem.solve(trace=sa.Trace(), **solve)
+        return self.problem.value(self.goal)
+
+    def check(self, rel: float = 1e-7, h: float = 2e-3, **solve: Any) -> Any:
+        """Compare derivatives with differences of order 4, each along a direction of all."""
+        self.problem.solve(trace=sa.Trace(), **solve)
+        found = self.problem.gradient(self.goal, self.variables)
+        random = np.random.default_rng(1)
+        scales = [np.where(value == 0.0, 1.0, value) for value in self.before]
+        directions = [s * random.uniform(0.5, 1.0, np.shape(s)) for s in scales]
+        places = ((-2, 1), (-1, -8), (1, 8), (2, -1))
+        known = sum(w * self.at(k * h, directions, **solve) for k, w in places) / (12.0 * h)
+        parts = [
+            float(np.sum(np.asarray(found[v]) * d))
+            for v, d in zip(self.variables, directions, strict=True)
+        ]
+        assert min(map(abs, parts)) > 1e-6 * max(map(abs, parts))  # all of them count
+        assert sum(parts) == pytest.approx(known, rel=rel)
+        return found
+
+
+def parameters(**values: float) -> dict[str, sa.Parameter]:
+    return {name: sa.Parameter(name, value) for name, value in values.items()}
+
+
+def test_free_fall_has_its_closed_form() -> None:
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0, velocity=(0.0, 0.0, 3.0))
+    weight = sa.Parameter("weight", -10.0)
+    problem = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, weight))]))
+    problem.solve(to=2.0, step=0.25, trace=sa.Trace())
+    middle = ball.at((0.0, 0.0, 0.0))
+    height, speed = sa.Goal(lambda u_a: u_a[2], middle), sa.Goal(lambda v_a: v_a[2], middle)
+    found = problem.gradient(height + speed.at(1.0), [weight])
+    assert found.value == pytest.approx(6.0 - 20.0 + 3.0 - 10.0, rel=1e-12)
+    assert found[weight] == pytest.approx(2.0 + 1.0, rel=1e-12)
+    assert found.rate is not None
+    total = problem.system.comm.allreduce(float(found.rate[2::3].sum()))
+    assert total == pytest.approx(2.0 + 1.0, rel=1e-9)  # all of its points with 1 m/s more
+    assert problem.gradient(height.integral(), [weight])[weight] == pytest.approx(
+        (sum(t * t for t in np.arange(0.25, 2.0, 0.25)) + 2.0) / 8.0, rel=1e-12
+    )
+
+
+def cable() -> Case:
+    """Damped in two ways, its clamp shaken; a force of the support; a density."""
+    p = parameters(EI=0.5, rho=1.0, eta=0.02, g=9.81, amp=0.05)
+    mesh = sa.Mesh.box((1.0,), (3,))
+    given = {"EA": 500.0, "EI": p["EI"], "rho": p["rho"], "A": 0.1}
+    line = sa.Body(
+        mesh["body"],
+        sa.elements.ancf_cable,
+        sa.energies.cable(),
+        velocity=(0.0, 0.3, 0.0),
+        **given,
+    )
+    tip = line.at((1.0, 0.0, 0.0))
+    shaken = (0.0, 0.0, lambda t: p["amp"].value * np.sin(9.0 * t) ** 2)
+    clamp = sa.fix(line["x0"], displacement=shaken)
+    pull = (0.0, 0.0, lambda t: 0.1 * np.sin(5.0 * t) * p["g"].value)
+    terms = [
+        clamp,
+        sa.gravity((0.0, 1.0, lambda t: -p["g"].value)),
+        sa.force(tip, pull),
+        sa.KelvinVoigt(line, eta=p["eta"]),
+    ]
+    sag = sa.Goal(lambda u_a, v_a: u_a[2] + 0.1 * v_a[2] + u_a[0], tip)
+    force = sa.Goal(lambda F: F[2], clamp)
+    goal = sag + sag.integral() ** 2 + 0.1 * force.at(0.05) + 0.1 * force.integral()
+    return Case([line], terms, goal, [*p.values()], damping=sa.Rayleigh(mass=0.3))
+
+
+def test_a_cable_with_a_shaken_clamp() -> None:
+    cable().check(to=0.1, step=0.01)
+
+
+def pendulum() -> Case:
+    """Two bodies with hinges that move at first, a spring, and a PID with a state."""
+    p = parameters(g=9.81, k=3.0, kp=1.5, amp=0.6)
+    first, second = 1.2, -0.8
+    size: Any = {"rho": 800.0}
+    a = sa.RigidBody.box(
+        (0.5, 0.05, 0.05),
+        position=(0.25, 0.0, 0.0),
+        name="a",
+        spin=(0.0, first, 0.0),
+        velocity=(0.0, 0.0, -first * 0.25),
+        **size,
+    )
+    b = sa.RigidBody.box(
+        (0.5, 0.05, 0.05),
+        position=(0.75, 0.0, 0.0),
+        name="b",
+        spin=(0.0, second, 0.0),
+        velocity=(0.0, 0.0, -first * 0.5 - second * 0.25),
+        **size,
+    )
+    left, right, tip = a.at((-0.25, 0.0, 0.0)), a.at((0.25, 0.0, 0.0)), b.at((0.25, 0.0, 0.0))
+    near, y = b.at((-0.25, 0.0, 0.0)), (0.0, 1.0, 0.0)
+
+    def spring(e1_a: Any, e1_b: Any, *, k: Any) -> Any:
+        return k * (1 - e1_a.dot(e1_b))
+
+    terms = [
+        sa.joints.revolute(left, sa.ground, axis=y, name="j1"),
+        sa.joints.revolute(right, near, axis=y, name="j2"),
+        sa.gravity((0.0, 0.0, lambda t: -p["g"].value)),
+        sa.moment(a, (0.0, lambda t: p["amp"].value * np.sin(7.0 * t), 0.0)),
+        sa.Potential(spring, right, near, k=p["k"]),
+        sa.PID(
+            lambda r_a: r_a[2], lambda v_a: v_a[2], tip, target=-0.2, kp=p["kp"], ki=2.0, kd=0.3
+        ),
+    ]
+    end = sa.Goal(lambda u_a, v_a: u_a[0] + 0.1 * v_a[2], tip)
+    goal = end + sa.Goal(lambda u_a: (u_a[2] + 0.3) ** 2, tip).integral()
+    case = Case([a, b], terms, goal, [*p.values()])
+    case.end = end
+    return case
+
+
+@pytest.mark.parametrize("step", [0.01, 0.03], ids=["small steps", "bodies turn far in a step"])
+def test_a_double_pendulum_with_a_controller(step: float) -> None:
+    pendulum().check(to=10 * step, step=step)
+
+
+def four_bar(length: float = 1.0, mass: float = 1.0, time: float = 1.0) -> Case:
+    """A crank, a coupler and a rocker; a strut whose length is a parameter."""
+    moment = mass * length**2 / time**2
+    p = parameters(g=9.81 * length / time**2, k=4.0 * moment, amp=1.5 * moment, strut=2.0 * length)
+    y, rho = (0.0, 1.0, 0.0), 800.0 * mass / length**3
+
+    def bar(size: Sequence[float], place: Sequence[float], name: str) -> Any:
+        sides, position = (tuple(length * x for x in v) for v in (size, place))
+        return sa.RigidBody.box(sides, position=position, rho=rho, name=name)
+
+    a = bar((0.04, 0.04, 0.3), (0.0, 0.0, 0.15), "a")
+    b = bar((0.6, 0.04, 0.04), (0.3, 0.0, 0.3), "b")
+    c = bar((0.04, 0.04, 0.3), (0.6, 0.0, 0.15), "c")
+
+    def at(body: Any, *place: float) -> Any:
+        return body.at(tuple(length * x for x in place))
+
+    hinge = at(b, 0.3, 0.0, 0.0), at(c, 0.0, 0.0, 0.15)
+    terms = [
+        sa.joints.revolute(at(a, 0.0, 0.0, -0.15), sa.ground, axis=y, name="o"),
+        sa.joints.spherical(at(a, 0.0, 0.0, 0.15), at(b, -0.3, 0.0, 0.0), name="ab"),
+        sa.joints.revolute(*hinge, axis=y, name="bc"),
+        sa.joints.spherical(at(c, 0.0, 0.0, -0.15), at(sa.ground, 0.6, 0.0, 0.0), name="og"),
+        sa.joints.distance(at(b, 0.0, 0.0, 0.02), at(sa.ground, 0.3, 2.0, 0.32), p["strut"]),
+        sa.gravity((0.0, 0.0, lambda t: -p["g"].value)),
+        sa.moment(a, (0.0, lambda t: p["amp"].value * np.cos(4.0 * t / time), 0.0)),
+        sa.Potential(lambda e1_a, e1_b, *, k: k * (1 - e1_a.dot(e1_b)), *hinge, k=p["k"]),
+    ]
+    goal = sa.Goal(
+        lambda u_a, v_a: u_a[0] / length + u_a[2] ** 2 / length**2 + 0.1 * v_a[0] * time / length,
+        at(b, 0.0, 0.0, 0.0),
+    )
+    whole = goal + goal.at(0.05 * time) * goal.integral() / time
+    return Case([a, b, c], terms, whole, [*p.values()][:3])
+
+
+def test_a_four_bar_whose_steps_change_their_length() -> None:
+    """A short step to a stop takes rates to the constraints, too."""
+    four_bar().check(to=0.09, step=0.01, stops=[0.0334, 0.05, 0.057])
+
+
+def test_gradients_do_not_depend_on_units() -> None:
+    run: Any = {"trace": sa.Trace()}
+    one = four_bar()
+    one.problem.solve(to=0.08, step=0.01, stops=[0.05], **run)
+    known = one.problem.gradient(one.goal, one.variables)
+    other = four_bar(1e3, 1e-3, 1e3)
+    other.problem.solve(to=80.0, step=10.0, stops=[50.0], **run)
+    found = other.problem.gradient(other.goal, other.variables)
+    for v, w in zip(one.variables, other.variables, strict=True):
+        assert found[w] * w.value == pytest.approx(known[v] * v.value, rel=1e-8)
+
+
+def test_a_rod_whose_directors_turn() -> None:
+    mesh = sa.Mesh.box((0.5,), (2,), cell="line3")
+    tube = sa.Section.tube(radius=0.01, thickness=0.002)
+    given = dict(tube.rod(E=2e6, nu=0.33, rho=1000.0))
+    p = parameters(g=9.81, EI=float(given["EI2"]))
+    given["EI2"] = p["EI"]
+    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **given)
+    sag = sa.Goal(lambda u_a, v_a: u_a[2] + v_a[1] / 10, rod.at((0.5, 0.0, 0.0)))
+    terms = [sa.fix(rod["x0"]), sa.gravity((0.0, 3.0, lambda t: -p["g"].value))]
+    Case([rod], terms, sag + sag.integral(), [*p.values()]).check(to=0.08, step=0.01, rel=2e-7)
+
+
+@pytest.mark.parametrize("remembers", [False, True], ids=["", "Prony"])
+def test_a_block_with_a_modulus_for_each_cell(remembers: bool) -> None:
+    """A pressure that follows; with the law that remembers a traction that turns."""
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (4, 1, 1))
+    p = parameters(rho=1.0, press=40.0)
+    mu = sa.Field(1e3 * (1.0 + 0.2 * np.sin(np.arange(4.0))))
+    law = sa.energies.neo_hooke()
+    if remembers:
+        law = sa.energies.prony(law, g=(0.4,), tau=(0.05,))
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, law, mu=mu, lam=2e3, rho=p["rho"])
+    press = sa.pressure(body["z1"], lambda t: p["press"].value * (1 - np.exp(-20.0 * t)))
+    sag = sa.Goal(lambda u_a, v_a: u_a[2] + v_a[0] / 10, body.at((2.0, 1.0, 1.0)))
+    clamp = sa.fix(body["x0"])
+    goal = sag + sag.integral() + 1e-3 * sa.Goal(lambda M: M[1], clamp).at(0.05)
+    Case([body], [clamp, press], goal, [mu, *p.values()]).check(to=0.1, step=0.01)
+
+
+def test_remainders_are_of_second_order() -> None:
+    case = cable()
+    case.problem.solve(to=0.05, step=0.01, trace=sa.Trace())
+    before = case.problem.system.state.copy()
+    check = sa.check_gradient(case.problem, case.goal, case.variables)
+    assert check.passed
+    assert check.orders == pytest.approx([2.0] * 3, abs=0.1)
+    np.testing.assert_allclose(case.problem.system.state, before, rtol=0, atol=1e-12)
+
+
+def test_a_motion_goes_on_after_a_gradient() -> None:
+    one, other = pendulum(), pendulum()
+    for case in (one, other):
+        case.problem.solve(to=0.05, step=0.01, trace=sa.Trace())
+    one.problem.gradient(one.goal, one.variables)
+    for case in (one, other):
+        case.problem.solve(to=0.1, step=0.01)
+    a, b = one.problem.system.state, other.problem.system.state
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+
+
+def test_what_is_no_gradient_of_a_motion_is_refused() -> None:
+    case = pendulum()
+    problem, goal, variables = case.problem, case.goal, case.variables
+    problem.solve(to=0.02, step=0.01)
+    with pytest.raises(sa.ParameterError, match="no trace"):
+        problem.gradient(goal, variables)
+    problem.reset()
+    problem.solve(to=0.02, step=0.01, trace=(trace := sa.Trace(memory="2 kB")))
+    assert trace.on_disk > 0
+    with pytest.raises(sa.ParameterError, match="nothing depends"):
+        problem.gradient(goal, [sa.Parameter("idle", 1.0)])
+    with pytest.raises(sa.ParameterError, match="no step ends there"):
+        problem.gradient(1.0 + case.end.at(0.013), variables)
+    variables[0].value += 1.0
+    with pytest.raises(sa.ParameterError, match="another than after the last"):
+        problem.gradient(goal, variables)
+    variables[0].value -= 1.0
+    problem.gradient(goal, variables)
+    problem.solve(to=0.04, step=0.01, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="does not begin where the motion begins"):
+        problem.gradient(goal, variables)
+    problem.event(lambda: 1.0)
+    with pytest.raises(sa.ParameterError, match="events"):
+        problem.solve(to=0.06, step=0.01, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="memory="):
+        sa.Trace(memory="much")
