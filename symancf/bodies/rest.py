@@ -18,6 +18,7 @@ from symancf_codegen.declare import PointLaw, Rule, brought, unknown
 from ..arrays import Array, Ints
 from ..errors import KinematicsError
 from ..kinematics.naming import signature
+from ..kinematics.solid import solid
 from ..places.interpolation import Interpolated
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def check_rest(
     if body._sound or loads or any(kernel.points) or kernel.memory:
         return
     body._sound = True
+    _tell_of_frame(body, configuration)
     values: dict[str, Array | float] = {
         "t": configuration.time,
         **body._numbers(configuration.time),
@@ -88,6 +90,28 @@ def check_rest(
     if body.element.kinematics().local:
         own = {f"the unknowns of the cells ({body.element.name})": None}
     _tell(body.name, body._energy_function, kernel, R, values, configuration.comm, tuple(own))
+
+
+def _tell_of_frame(body: WithEnergy, configuration: Configuration) -> None:
+    """Tell on rank 0 of a user's energy of F or H that changes where the body is turned."""
+    law = body._energy_function
+    quantities = {*signature(law).quantities}
+    own = str(getattr(law, "__module__", "")).startswith("symancf.")
+    if own or not quantities & {"F", "H"} or not quantities <= solid().quantities.keys():
+        return
+    from ..laws.properties.indifference import indifference
+    from ..laws.properties.law import sample_of
+
+    numbers = body._numbers(configuration.time)
+    sample = sample_of(law, {p: numbers[p] for p in signature(law).parameters if p in numbers})
+    found = None if sample.called.local else indifference(sample)
+    if found is None or found.holds or configuration.comm.rank:
+        return
+    warnings.warn(
+        f"energy {signature(law).name}() of body {body.name!r} depends on the frame: where the "
+        f"deformed body is turned as a whole, {found.note}. sa.check(law) shows F and Q",
+        stacklevel=2,
+    )
 
 
 def _measures(kernel: Kernel, R: Array, values: Mapping[str, Array | float]) -> Array:

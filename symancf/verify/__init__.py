@@ -52,6 +52,7 @@ _MODULES = (
     "fields",
     "experiments",
     "composite_beams",
+    "silicone_beam",
     "enhanced",
     "limit_points",
     "bifurcations",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import sympy as sp
 import symancf as sa
 from symancf import energies
 from symancf.laws.properties import sample_of
+from tests.campaign import laws_of_the_literature, mutants
 from tests.refusals import refused
 
 FIBRES = [(0.8, 0.6, 0.0), (0.8, -0.6, 0.0)]
@@ -186,6 +188,41 @@ def test_units_of_parameters_are_inferred() -> None:
     assert "tau1 [s]" in sa.check(CATALOGUE["prony"][0])["units"].note
 
 
+def test_a_system_tells_of_a_law_that_depends_on_the_frame() -> None:
+    def objective(F: Any, J: Any, *, mu: Any, k: Any) -> Any:
+        return mu / 2 * ((F.T * F).trace() - 3 - 2 * sp.log(J)) + k / 2 * (J - 1) ** 2
+
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    for law, is_told in ((_frame, True), (objective, False)):
+        body = sa.Body(mesh["body"], sa.elements.hex8_plain, law, mu=1.0, k=2.0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"])])).solve()
+        assert any("depends on the frame" in str(w.message) for w in caught) == is_told
+
+
+OF_THE_LITERATURE = [
+    "yeoh_1990",
+    "gent_thomas",
+    "blatz_ko",
+    "holzapfel_2000",
+    "murnaghan",
+    "tube_model",
+]
+
+
+@pytest.mark.parametrize("name", OF_THE_LITERATURE)
+def test_no_alarm_on_laws_of_the_literature(name: str) -> None:
+    """All of them are in the campaign."""
+    law, values = laws_of_the_literature.LAWS[name]
+    assert sa.check(law, **values).passed
+
+
+def test_mutants_of_the_catalogue_are_named() -> None:
+    found = mutants.run(2026, 10)
+    assert found["named"] == found["judged"] > 7
+
+
 # ---- terms -----------------------------------------------------------------------------------
 def _ends() -> tuple[Any, Any]:
     size = (0.1, 0.1, 0.1)
@@ -261,6 +298,8 @@ def test_what_cannot_be_checked_is_refused() -> None:
         sa.check(3.0)
     with refused(sa.ParameterError, asked="mu"):
         sa.check(energies.neo_hooke(), mu=-1.0)
+    with refused(sa.ParameterError, asked="EA"):
+        sa.check(energies.cable(), EA=-1.0)
     with refused(sa.ParameterError, asked="nu"):
         sa.check(energies.neo_hooke(), nu=0.3)
     with refused(sa.ParameterError, asked="stretches"):

@@ -72,6 +72,26 @@ def _worst(sample: LawSample, part: float) -> tuple[float, Array | None, Array, 
     return least, F[finite][at[0]], n, left_out
 
 
+def least_acoustic(A: Array, F: Array, incompressible: bool = False) -> Array:
+    """Return the least eigenvalue of the acoustic tensors of tangents (n, 9, 9) at F, of each.
+
+    Of an incompressible material over motions that keep the volume, across F^-T N.
+    """
+    N, tangent = _directions(DIRECTIONS), A.reshape(-1, 3, 3, 3, 3)
+    Q = np.einsum("niLjM,dL,dM->ndij", tangent, N, N, optimize=True)
+    Q = (Q + Q.swapaxes(2, 3)) / 2.0
+    if incompressible:
+        n = np.einsum("nLi,dL->ndi", np.linalg.inv(F), N)
+        n /= np.linalg.norm(n, axis=2, keepdims=True)
+        across = np.eye(3) - n[..., :, None] * n[..., None, :]
+        size = np.abs(Q).max(axis=(2, 3))[..., None, None]
+        Q = across @ Q @ across + 3.0 * size * n[..., :, None] * n[..., None, :]
+    result = np.full(len(F), np.nan)
+    good = np.isfinite(Q).all(axis=(1, 2, 3))
+    result[good] = np.linalg.eigvalsh(Q[good])[:, :, 0].min(axis=1)
+    return result
+
+
 def _deformations(sample: LawSample, part: float) -> Array:
     """Return stretches along the axes, and along turned ones where the law is not isotropic."""
     low, high = (part * float(x) for x in np.log(sample.stretches))

@@ -23,6 +23,8 @@ def digits(sample: LawSample) -> Property:
     """Count the decimal digits that stress and energy lose to round-off."""
     if sample.called.history or sample.called.local:
         return Property(NAME, "none", "the law has memory or unknowns of its own")
+    if getattr(sample.law, "stressed_at_rest", False):
+        return Property(NAME, "none", "declared as stressed at rest: small stresses do not matter")
     laws = energy_laws(hex8_plain, sample.law, values=sample.values, volumetric="full")
     energy, stress = digits_lost(laws, sample.values)
     note = f"of 16 the stress loses {stress:.1f}, the energy {energy:.1f}"

@@ -61,7 +61,7 @@ def _torque_vanishes(sample: LawSample) -> bool:
     quantities = solid().quantities
     F, H = (sp.Matrix(quantities[name].value) for name in TURNING)
     W = sample.energy.W.xreplace(
-        {h: f - (i == k) for i in range(3) for k in range(3) for h, f in [(H[i, k], F[i, k])]}
+        {h: f - int(i == k) for i in range(3) for k in range(3) for h, f in [(H[i, k], F[i, k])]}
     )
     if sp.count_ops(W) > 400:
         return False

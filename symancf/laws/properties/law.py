@@ -13,7 +13,6 @@ from ...kinematics.memory import STEP
 from ...kinematics.quantity import real
 from ...kinematics.solid import solid
 from ...kinematics.stretches import LOGS
-from ...values.domain import domains_of
 from ...values.reader import require_parameters
 from ..evaluate import evaluate_on
 from .convexity import convexity
@@ -22,7 +21,7 @@ from .indifference import asks_for_turning, indifference
 from .passivity import passivity
 from .property import Property
 from .rest import moduli, rest, stability
-from .subject import LawSample, sample_values
+from .subject import LawSample, require_domains, sample_values
 from .symmetry import ISOTROPIC, symmetry
 from .units import NO_UNIT, Exponents, unit_of, units
 
@@ -98,9 +97,7 @@ def sample_of(
     name = f"{called.signature.name}()"
     possible = called.signature.parameters
     require_parameters(name, (), values, optional=possible, exact=True)
-    for key, domain in domains_of(law).items():
-        if key in values:
-            domain.require(key, f"{key} of {name}", values[key])
+    require_domains(law, name, values)
     numbers = sample_values(law, called, values)
     if stretches is None:
         return LawSample(law, called, numbers)

@@ -77,7 +77,8 @@ def moduli(sample: LawSample) -> Property:
         return Property(MODULI, "none", "none are declared (sa.energies.moduli)")
     known = sample.symbolic_rest
     proved = known is not None
-    for name, wanted in declaration.of(sample.values).items():
+    for name, value in declaration.of(sample.values).items():
+        wanted = float(value)
         try:
             stiffness = sample.pulled_stiffness if name == "C11" else sample.stiffness
             have = float(engineering(name, stiffness))

@@ -75,6 +75,7 @@ class SolidEnergy:
     called : the law, called with the symbols of a solid.
     values : numbers of its parameters by name.
     others : values of further symbols, such as those of its memory.
+    parts : of its energy; None: all.
 
     Attributes
     ----------
@@ -87,11 +88,12 @@ class SolidEnergy:
         called: EnergyCall,
         values: Mapping[str, float],
         others: Mapping[sp.Symbol, float] | None = None,
+        parts: Mapping[str, sp.Expr] | None = None,
     ) -> None:
         self.called = called
         before = {s: symbolic(x) for s, x in (others or {}).items()}
         before = {s: sp.Integer(0) if x == 0 else x for s, x in before.items()}
-        W = sp.Add(*called.parts.values()).xreplace(before)
+        W = sp.Add(*(called.parts if parts is None else parts).values()).xreplace(before)
         self.W = branches(_of_logs(W))
         known = places_of(called)
         self.moving = sorted(self.W.free_symbols & known.keys(), key=lambda s: str(s.name))

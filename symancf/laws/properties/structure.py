@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import branches, numerical, symbolic
+from symancf_codegen.functions import branches, symbolic
 
 from ...arrays import Array
 from ...kinematics import Kinematics, beam_solid, cable, rod, thin_plate
@@ -22,8 +22,8 @@ from .indifference import NAME as INDIFFERENCE
 from .law import QUANTITY_UNITS
 from .property import Property
 from .rest import MODULI, REST, STABLE, vanishes
-from .solid_energy import FUNCTIONS
-from .subject import ROUND_OFF, number_for
+from .solid_energy import compiled
+from .subject import ROUND_OFF, number_for, require_domains
 from .units import Exponents, unit_of, units
 
 FAMILIES = (cable, rod, thin_plate, beam_solid)
@@ -103,9 +103,8 @@ class StructureSample:
         """Return expressions of parameters as numbers."""
         symbols = [real(p) for p in self.values]
         entries = [*sp.Matrix([e])] if not isinstance(e, sp.MatrixBase) else [*e]
-        values = numerical(symbols, [symbolic(x) for x in entries], FUNCTIONS)(
-            *self.values.values()
-        )
+        with np.errstate(all="ignore"):
+            values = compiled(symbols, [symbolic(x) for x in entries])(*self.values.values())
         return np.array([float(x) for x in values])
 
 
@@ -117,6 +116,7 @@ def structure_of(law: Any, values: Mapping[str, float]) -> StructureSample | Non
     kinematics = next(offering, None)
     if kinematics is None:
         return None
+    require_domains(law, f"{asked.name}()", values)
     plain = {q: _plain(q, kinematics.quantities[q].value) for q in asked.quantities}
     parameters = {p: real(p) for p in asked.parameters}
     called, _ = call_law(law, plain, parameters)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 CONTACT = "the gap g, one of friction for the speed v"
 
-DECADES = np.concatenate([[0.0], 10.0 ** np.linspace(-9.0, 0.0, 60)])
-
 Found = tuple[tuple[Property, ...], dict[str, float]]
 
 
@@ -51,7 +49,7 @@ def contact_properties(law: Any, given: Mapping[str, float]) -> Found:
         pressure, stiffness = (np.broadcast_to(np.asarray(r, float), gap.shape) for r in rows)
         return pressure, stiffness
 
-    near, far = -DECADES, DECADES[1:]
+    near, far = -_decades(), _decades()[1:]
     pressed, stiff = at(near)
     apart, _ = at(far)
     tension = _where("no tension", np.concatenate([pressed, apart]), np.concatenate([near, far]))
@@ -78,7 +76,7 @@ def friction_properties(law: Any, given: Mapping[str, float]) -> Found:
     v = real("v") if speed is None else speed
     symbols = [v, *map(real, coulomb.parameters)]
     function = compiled(symbols, [branches(coulomb.coefficient)])
-    speeds = 1e3 * DECADES
+    speeds = 1e3 * _decades()
     with np.errstate(all="ignore"):
         mu = np.broadcast_to(np.asarray(function(speeds, *values.values())[0], float), speeds.shape)
     passive = _where("passivity", mu, speeds, "a negative coefficient drives the slip", "v")
@@ -87,6 +85,11 @@ def friction_properties(law: Any, given: Mapping[str, float]) -> Found:
     coefficient = coulomb.coefficient.xreplace(plain)
     found = units([(coefficient, NO_UNIT)], known, map(real, values))
     return (passive, found), values
+
+
+def _decades() -> Any:
+    """Return 0 and numbers of nine decades up to 1."""
+    return np.concatenate([[0.0], 10.0 ** np.linspace(-9.0, 0.0, 60)])
 
 
 def _where(

@@ -15,13 +15,13 @@ from ...laws.properties import (
     structure_of,
 )
 from ...system import System
+from ...terms.properties import term_properties
 from ...terms.term import PlaceTerm
 from ...values import arguments
 from ...values.reader import require_parameters
 from .contact import CONTACT, contact_properties, friction_properties
 from .properties import Properties
 from .system import Check, check_system
-from .term import term_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import least_squares, lsq_linear
@@ -16,10 +16,17 @@ from ...values import arguments
 from ...values.domain import Domain, NotZero, domains_of
 from .material_test import MaterialTest
 from .response import Response
-from .result import Fit, identified, unstable
+from .result import Fit, identified
+from .stability import not_convex, not_stable
+from .units import implausible
 
 if TYPE_CHECKING:
     from ...arrays import Array
+
+SAMPLES = 120  # of constants that are no moduli, looked at before least squares
+REFINED = 4  # the best of them, from which least squares begin
+EVALUATIONS = 60  # of the stresses in least squares from one start
+BULK_RATIO = 100.0  # bulk over shear modulus to begin with, where no test tells it
 
 
 def fit(
@@ -162,13 +169,6 @@ class _Problem:
     scale: Array
     data: Array
 
-    samples: ClassVar[int] = 120  # of constants that are no moduli, looked at before least squares
-    history_samples: ClassVar[int] = 8  # the same where the law has memory
-    refined: ClassVar[int] = 4  # the best of them, from which least squares begin
-    evaluations: ClassVar[int] = 60  # of the stresses in least squares from one start
-    bulk: ClassVar[float] = 100.0  # bulk over shear modulus to begin with, where no test tells it
-    outside: ClassVar[float] = 1e6  # difference where the law has no equilibrium
-
     @classmethod
     def of(
         cls,
@@ -228,7 +228,7 @@ class _Problem:
             return self._refined(self._compressible(start, seed), ())[0]
         moduli = [n for n in self.names if n in self.response.linear and n not in start]
         every = self._candidates(moduli, start, seed)
-        begins = 2 if self.response.has_memory else self.refined
+        begins = 2 if self.response.has_memory else REFINED
         candidates = sorted(every, key=lambda c: c[0])[:begins]
         best, least = None, np.inf
         for cost, theta in candidates:
@@ -248,7 +248,7 @@ class _Problem:
         """Return where to begin: constants of an incompressible material, then those of volume."""
         values = {n: float(x) for n, x in start.items() if n in self.names}
         values |= self._shear(values, start, seed)
-        modulus = self.bulk * self._modulus()
+        modulus = BULK_RATIO * self._modulus()
         for test in self.tests:
             if test.kind == "volumetric":
                 modulus = float(abs(test.stress).max() / abs(test.along - 1.0).max())
@@ -277,7 +277,7 @@ class _Problem:
         """Return samples of constants with their sums of squares."""
         generator = np.random.default_rng(seed)
         others = [n for n in self.names if n not in moduli]
-        number = self.history_samples if self.response.has_memory else self.samples
+        number = REFINED if self.response.has_memory else SAMPLES  # histories take long
         if all(n in start for n in others):
             number = 1
         result = []
@@ -358,6 +358,7 @@ class _Problem:
         low, high = (np.array(side, dtype=float) for side in zip(*limits, strict=True))
         size = np.where(theta[others] != 0.0, abs(theta[others]), 1.0)
         last: dict[bytes, tuple[Array, Array, Array]] = {}
+        outside = np.finfo(float).max ** 0.25  # the difference where the law has no equilibrium
 
         def at(x: Array) -> tuple[Array, Array, Array]:
             key = x.tobytes()
@@ -377,7 +378,7 @@ class _Problem:
                 difference = (stress - self.data) / self.scale
                 bad = ~np.isfinite(difference)
                 by = np.nan_to_num(by, posinf=0.0, neginf=0.0)
-                last[key] = np.where(bad, self.outside, difference), by, trial
+                last[key] = np.where(bad, outside, difference), by, trial
             return last[key]
 
         answer = least_squares(
@@ -389,7 +390,7 @@ class _Problem:
             xtol=1e-10,
             ftol=1e-12,
             gtol=1e-12,
-            max_nfev=self.evaluations,
+            max_nfev=EVALUATIONS,
         )
         return at(answer.x)[2], float(2.0 * answer.cost)
 
@@ -420,7 +421,9 @@ class _Problem:
                 "to the body yourself"
             )
         notes += self._at_bounds(theta)
-        notes += unstable(self.response, self.tests, values)
+        notes += not_stable(self.response, self.tests, values)
+        notes += not_convex(self.law, self.response, self.tests, values)
+        notes += implausible(self.tests)
         return Fit(
             law=self.law,
             values=values,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ...values import arguments
 from ...values.parameter import reals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Unpack
+
     import numpy.typing as npt
 
     from ...arrays import Array
@@ -29,6 +32,28 @@ KINDS = {
 }
 
 PERCENT = 20.0  # [-] an engineering strain of more is taken for one in percent
+
+
+class TestOptions(TypedDict, total=False):
+    """What tests of all kinds may be given.
+
+    Attributes
+    ----------
+    strain : (N,) engineering strains (stretch - 1), in the place of stretches [-].
+    time : (N,) [s] where the material relaxes or the test goes forth and back.
+    error : standard error of the stress, a number or (N,) [Pa]; rows then count by it.
+    weight : of this test beside others.
+    name : for tables and pictures.
+    """
+
+    strain: npt.ArrayLike | None
+    time: npt.ArrayLike | None
+    error: npt.ArrayLike | None
+    weight: float
+    name: str | None
+
+
+OPTIONS = ("strain", "time", "error", "weight", "name")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,97 +94,68 @@ class MaterialTest:
         cls,
         stretch: npt.ArrayLike | None = None,
         stress: npt.ArrayLike | None = None,
-        *,
-        strain: npt.ArrayLike | None = None,
-        time: npt.ArrayLike | None = None,
-        error: npt.ArrayLike | None = None,
-        weight: float = 1.0,
-        name: str | None = None,
+        **options: Unpack[TestOptions],
     ) -> MaterialTest:
         """Return tension or compression along one axis, the sides free.
 
         Parameters
         ----------
-        stretch, strain : one of them, (N,) [-].
+        stretch : (N,) [-], or instead ``strain=``, the engineering strain.
         stress : nominal, (N,) [Pa].
-        time : (N,) [s] where the material relaxes or the test goes forth and back.
-        error : standard error of the stress, a number or (N,) [Pa]; rows then count by it.
-        weight : of this test beside others.
-        name : for tables and pictures.
+        options : see `TestOptions`: strain, time, error, weight, name.
         """
-        along = _stretch("uniaxial", stretch, strain)
-        return cls._of("uniaxial", [along], [stress], time, error, weight, name)
+        return cls._along("uniaxial", stretch, stress, lambda x: [x], options)
 
     @classmethod
     def planar(
         cls,
         stretch: npt.ArrayLike | None = None,
         stress: npt.ArrayLike | None = None,
-        *,
-        strain: npt.ArrayLike | None = None,
-        time: npt.ArrayLike | None = None,
-        error: npt.ArrayLike | None = None,
-        weight: float = 1.0,
-        name: str | None = None,
+        **options: Unpack[TestOptions],
     ) -> MaterialTest:
         """Return planar tension ("pure shear"): a wide sheet pulled, its width constant.
 
         Arguments are those of `uniaxial`.
         """
-        along = _stretch("planar", stretch, strain)
-        across = np.ones_like(along)
-        return cls._of("planar", [along, across], [stress], time, error, weight, name)
+        return cls._along("planar", stretch, stress, lambda x: [x, np.ones_like(x)], options)
 
     @classmethod
     def equibiaxial(
         cls,
         stretch: npt.ArrayLike | None = None,
         stress: npt.ArrayLike | None = None,
-        *,
-        strain: npt.ArrayLike | None = None,
-        time: npt.ArrayLike | None = None,
-        error: npt.ArrayLike | None = None,
-        weight: float = 1.0,
-        name: str | None = None,
+        **options: Unpack[TestOptions],
     ) -> MaterialTest:
         """Return equal tension along two axes, as of an inflated sheet.
 
         Arguments are those of `uniaxial`; the stress is that of each of both axes.
         """
-        along = _stretch("equibiaxial", stretch, strain)
-        return cls._of("equibiaxial", [along, along], [stress], time, error, weight, name)
+        return cls._along("equibiaxial", stretch, stress, lambda x: [x, x], options)
 
     @classmethod
     def biaxial(
         cls,
         stretch: tuple[npt.ArrayLike, npt.ArrayLike],
         stress: tuple[npt.ArrayLike, npt.ArrayLike],
-        *,
-        time: npt.ArrayLike | None = None,
-        error: npt.ArrayLike | None = None,
-        weight: float = 1.0,
-        name: str | None = None,
+        **options: Unpack[TestOptions],
     ) -> MaterialTest:
         """Return a sheet pulled along two axes at once.
 
         Parameters
         ----------
         stretch, stress : those of the first axis, and of the second, (N,) each [-] and [Pa].
-        time, error, weight, name : as of `uniaxial`.
+        options : as of `uniaxial`, without strain.
         """
         both = [_stretch("biaxial", axis, None) for axis in _pair("stretch", stretch)]
         stresses = [*_pair("stress", stress)]
-        return cls._of("biaxial", both, stresses, time, error, weight, name)
+        return cls._of("biaxial", both, stresses, options)
 
     @classmethod
     def volumetric(
         cls,
         ratio: npt.ArrayLike,
         pressure: npt.ArrayLike,
-        *,
-        error: npt.ArrayLike | None = None,
-        weight: float = 1.0,
-        name: str | None = None,
+        **options: Unpack[TestOptions],
     ) -> MaterialTest:
         """Return a test of compressibility: volume over that at the beginning, and pressure.
 
@@ -167,10 +163,23 @@ class MaterialTest:
         ----------
         ratio : J = V/V0, (N,) [-], below 1 in compression.
         pressure : (N,) [Pa], positive in compression.
-        error, weight, name : as of `uniaxial`.
+        options : as of `uniaxial`, without strain and time.
         """
         side = np.cbrt(_stretch("volumetric", ratio, None))
-        return cls._of("volumetric", [side] * 3, [pressure], None, error, weight, name)
+        return cls._of("volumetric", [side] * 3, [pressure], options, ("error", "weight", "name"))
+
+    @classmethod
+    def _along(
+        cls,
+        kind: str,
+        stretch: npt.ArrayLike | None,
+        stress: npt.ArrayLike | None,
+        axes: Callable[[Array], list[Array]],
+        options: TestOptions,
+    ) -> MaterialTest:
+        """Return a test in which one stretch is given, by itself or as a strain."""
+        given = _stretch(kind, stretch, options.get("strain"))
+        return cls._of(kind, axes(given), [stress], options, OPTIONS)
 
     @classmethod
     def _of(
@@ -178,11 +187,17 @@ class MaterialTest:
         kind: str,
         stretches: Sequence[Array],
         stresses: Sequence[npt.ArrayLike | None],
-        time: npt.ArrayLike | None,
-        error: npt.ArrayLike | None,
-        weight: float,
-        name: str | None,
+        options: TestOptions,
+        possible: Sequence[str] = ("time", "error", "weight", "name"),
     ) -> MaterialTest:
+        for name in options:
+            if name not in possible:
+                raise ParameterError(
+                    f"{kind} test: there is no argument {name!r}; there are {', '.join(possible)}",
+                    asked=name,
+                    possible=possible,
+                )
+        time, error = options.get("time"), options.get("error")
         rows = len(stretches[0])
         if len(stretches[-1]) != rows:
             raise ParameterError(
@@ -195,7 +210,7 @@ class MaterialTest:
         stretch = np.full((rows, 3), np.nan)
         for axis, values in enumerate(stretches):
             stretch[:, axis] = values
-        weight = arguments.positive(f"MaterialTest.{kind}", "weight", weight)
+        weight = arguments.positive(f"MaterialTest.{kind}", "weight", options.get("weight", 1.0))
         at = None if time is None else _numbers(kind, "time", time, rows)
         if at is not None and not np.all(np.diff(at) > 0.0):
             raise ParameterError(
@@ -206,7 +221,7 @@ class MaterialTest:
         errors = None
         if error is not None:
             errors = np.repeat(_errors(kind, error, rows)[:, None], stress.shape[1], axis=1)
-        called = arguments.name_or(name, kind)
+        called = arguments.name_or(options.get("name"), kind)
         return cls(kind, stretch, stress, at, errors, weight, called)
 
     @property

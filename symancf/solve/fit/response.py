@@ -200,6 +200,14 @@ class Response:
 
         NaN where the law has no equilibrium.
         """
+        return self._pulled(kind, stretches, values).curvature()
+
+    def logarithms(self, kind: str, stretches: Array, values: Mapping[str, float]) -> Array:
+        """Return the logarithms (n, 3) of all principal stretches in a test; NaN as above."""
+        return self._pulled(kind, stretches, values).logarithms()
+
+    def _pulled(self, kind: str, stretches: Array, values: Mapping[str, float]) -> _March:
+        """Return specimens that are pulled to stretches at once."""
         theta = [float(values.get(p, 1.0)) for p in self.parameters]
         rows = np.full((len(stretches), 3), np.nan)
         rows[:, 0] = np.log(stretches)
@@ -208,7 +216,7 @@ class Response:
         with np.errstate(all="ignore"):
             march = _March(self, kind, theta, (), len(rows))
             march.step(np.arange(len(rows)), rows, np.zeros(len(rows)))
-            return march.curvature()
+        return march
 
     def _of_kind(
         self, kind: str, tests: Sequence[MaterialTest], theta: list[float], by: tuple[str, ...]
@@ -347,11 +355,19 @@ class _March:
         force[outside] = np.nan
         return self._measured(state, force, slope)
 
+    def logarithms(self) -> Array:
+        """Return the logarithms (n, 3) of the principal stretches of each."""
+        logs = self._state[:, : self._axes]
+        if self._axes == 3:
+            return logs
+        return np.concatenate([logs, -logs.sum(axis=1, keepdims=True)], axis=1)
+
     def curvature(self) -> Array:
         """Return the smallest eigenvalue of the second derivatives of the energy, of each."""
         r, n = self._r, len(self._state)
         at = [np.zeros(n), *self._state.T, *self._memory.T, *(np.full(n, x) for x in self._theta)]
-        block = r._function("forces/moving")(at, n)[:, : self._axes, : self._axes]
+        with np.errstate(all="ignore"):
+            block = r._function("forces/moving")(at, n)[:, : self._axes, : self._axes]
         result = np.full(n, np.nan)
         good = np.isfinite(block).all(axis=(1, 2))
         result[good] = np.linalg.eigvalsh(block[good])[:, 0]

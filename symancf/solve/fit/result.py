@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from mpi4py import MPI
 
 from ...errors import SymancfError
+from ...output.sampling import sample
 from ...runtime.display import Table
 
 if TYPE_CHECKING:
     from ...arrays import Array
+    from ...bodies.body import Body
+    from ...system import System
     from .material_test import MaterialTest
     from .response import Response
 
@@ -75,6 +79,57 @@ class Fit:
         """
         ((stress, _),) = self.response.stress([test], self.values)
         return stress
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and largest principal stretch in the tests, sideways ones included."""
+        every = []
+        for test in self.tests:
+            logs = np.log(test.stretch)
+            free = np.isnan(logs)
+            side = -np.nansum(logs, axis=1) / np.maximum(free.sum(axis=1), 1)
+            every.append(np.where(free, side[:, None], logs))  # at constant volume
+        stretch = np.exp(np.concatenate(every))
+        return min(1.0, float(stretch.min())), max(1.0, float(stretch.max()))
+
+    def extrapolation(self, system: System, body: Body) -> str:
+        """Return in words how far a body is strained beyond the tests; "": nowhere (collective).
+
+        Its principal stretches at the quadrature points are compared with those of the tests,
+        `range`. Beyond, the law is a guess.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> pulled = sa.MaterialTest.uniaxial([1.0, 1.1, 1.2], [0.0, 0.11, 0.20])
+        >>> found = sa.fit(sa.energies.yeoh(), pulled, fixed=dict(C20=0.0, C30=0.0))
+        >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+        >>> cube = sa.Body(mesh["body"], sa.elements.hex8, found.law, k=50.0, **found.values)
+        >>> pull = sa.fix(cube["x1"], displacement=(0.5, 0.0, 0.0))
+        >>> system = sa.System(cube, terms=[sa.fix(cube["x0"]), pull])
+        >>> _ = sa.StaticProblem(system).solve()
+        >>> "beyond" in found.extrapolation(system, cube)
+        True
+        """
+        strains = sample(system, body, fields={"strain": "E_gl"}, at="gauss")
+        data = {**strains.point_data, **strains.cell_data}["strain"]
+        tensors = np.asarray(data, dtype=float).reshape(-1, 3, 3)
+        squares = 1.0 + 2.0 * np.linalg.eigvalsh((tensors + tensors.swapaxes(1, 2)) / 2.0)
+        stretch = np.sqrt(np.maximum(squares, 0.0))
+        low, high = self.range
+        margin = 1e-6 * (high - low)
+        beyond = ((stretch < low - margin) | (stretch > high + margin)).any(axis=1)
+        ends = stretch.min(initial=np.inf), -stretch.max(initial=0.0)
+        comm = body.region.mesh.comm
+        least, largest = comm.allreduce(ends[0], op=MPI.MIN), -comm.allreduce(ends[1], op=MPI.MIN)
+        count, every = comm.allreduce(int(beyond.sum())), comm.allreduce(len(beyond))
+        if not count:
+            return ""
+        return (
+            f"body {body.name!r} is strained beyond the tests at {100 * count / every:.3g} % of "
+            f"its points: stretches {least:.4g} to {largest:.4g}, of the tests {low:.4g} to "
+            f"{high:.4g}"
+        )
 
     def table(self) -> Table:
         """Return constants with their standard errors."""
@@ -156,38 +211,3 @@ def identified(
         if np.isfinite(e) and e > abs(x):
             notes.append(f"these tests say little of {n}: {x:.3g} with a standard error of {e:.2g}")
     return errors, correlation, notes
-
-
-def unstable(
-    response: Response, tests: Sequence[MaterialTest], values: Mapping[str, float]
-) -> list[str]:
-    r"""Return sentences on stretches within the tests' range at which the law is not stable.
-
-    Drucker's condition: :math:`d\tau_a\, dL_a > 0`, the second derivatives of the energy by the
-    logarithmic stretches are positive definite (of a law with memory: from rest).
-    """
-    if response.has_memory:
-        return []
-    every = np.concatenate([t.stretch[np.isfinite(t.stretch)] for t in tests])
-    stretches = np.linspace(every.min(), every.max(), 60)
-    notes = []
-    for kind in ("uniaxial", "planar", "equibiaxial"):
-        lowest = response.curvature(kind, stretches, values)
-        bad = stretches[lowest <= 0.0]
-        if len(bad):
-            notes.append(
-                f"not stable (Drucker) in {kind} tests at stretches {_ranges(stretches, lowest)}"
-            )
-    return notes
-
-
-def _ranges(stretches: Array, lowest: Array) -> str:
-    """Return where numbers are not positive, in words."""
-    bad = lowest <= 0.0
-    below, above = bad & (stretches < 1.0), bad & (stretches >= 1.0)
-    parts = []
-    if below.any():
-        parts.append(f"below {stretches[below].max():.3g}")
-    if above.any():
-        parts.append(f"above {stretches[above].min():.3g}")
-    return " and ".join(parts)

@@ -15,22 +15,22 @@ import sympy as sp
 
 from symancf_codegen.functions import branches
 
-from ...arrays import Array
-from ...kinematics.quantity import real
-from ...laws.properties.property import Property
-from ...laws.properties.solid_energy import compiled
-from ...laws.properties.subject import rotations
-from ...laws.properties.units import NO_UNIT, Exponents, unit_of, units
-from ...terms.quantities import TIME, symbols_of
-from ...terms.work import VirtualWork
-from ...values.parameter import evaluate
-from ...values.reader import require_parameters
+from ..arrays import Array
+from ..kinematics.quantity import real
+from ..laws.properties.property import Property
+from ..laws.properties.solid_energy import compiled
+from ..laws.properties.subject import rotations
+from ..laws.properties.units import NO_UNIT, Exponents, unit_of, units
+from ..values.parameter import evaluate
+from ..values.reader import require_parameters
+from .quantities import TIME, symbols_of
+from .work import VirtualWork
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...terms.quantities import JetOfEnd
-    from ...terms.term import PlaceTerm
+    from .quantities import JetOfEnd
+    from .term import PlaceTerm
 
 FORCE, TANGENT = "force and moment", "symmetry of the tangent"
 
