@@ -47,6 +47,7 @@ typedef struct {
   const int32_t *positions;    /* offset of vertex j in the rows of i; ~offset off-diagonal */
   const void *half_places; /* [n][pairs I < J of corners] in rows of a half; NULL: there is none */
   int32_t half_wide;       /* whether they are numbers of 16 bits, else 8 */
+  double *skew; /* [n][3 corners][3 corners] skew parts of matrices of cells that are not symmetric; or NULL */
   int32_t linear;          /* corners whose linear functions COARSE takes */
   int32_t moments_rows;    /* rows of MOMENTS */
   float *at_points;        /* [batches][moments_rows][8] what MOMENTS tells, times a factor */

@@ -550,6 +550,7 @@ class Assembler:
         """Write residual and tangent; `matrix` is one that was attached."""
         f.fill(0.0)
         if matrix is self._half:
+            self._half.begin()
             self._assembler.half = ctypes.pointer(self._half.structure)
         try:
             return self._call("tangent", x, None, f, None)

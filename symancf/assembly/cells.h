@@ -258,7 +258,10 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
       disturb(K, 9 * blocks * LANES);
       scatter_vector(t, batch, own, e, f);
       clear_for(assembler, t, first, lanes, cleared);
-      if (assembler->half) scatter_half(assembler->half, t, first, lanes, K, (half_corner (*)[LANES])corners, e);
+      if (assembler->half) {
+        if (!t->symmetric) split_skew(t, first, lanes, K);
+        scatter_half(assembler->half, t, first, lanes, K, (half_corner (*)[LANES])corners, e);
+      }
       else if (t->functions) scatter_whole(assembler, t, first, lanes, nodal_matrix(t, batch, K), corners);
       else scatter_matrix(assembler, t, first, lanes, K, corners);
       if (t->scalars) scatter_scalars(assembler, t, first, lanes, K, w);

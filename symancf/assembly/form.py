@@ -322,7 +322,7 @@ class Form:
 
 
 def keeps_nodes(form: Form) -> bool:
-    """Tell whether the tangent of a form is one of displacements of nodes, and symmetric.
+    """Tell whether the tangent of a form is one of displacements of nodes.
 
     So it is of cells whose nodes have no slopes, maps or scalars; and where there is none.
     """
@@ -331,7 +331,6 @@ def keeps_nodes(form: Form) -> bool:
         return True
     return (
         isinstance(entities, CellEntities)
-        and form.kernel.symmetric
         and tuple(entities.widths) == (1,)
         and entities.cell_map is None
         and not entities.scalars.shape[1]

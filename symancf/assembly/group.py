@@ -397,6 +397,8 @@ class Group:
             self._half_places = _joined([half.places(form) for form in forms])
             self.term.half_places = address(self._half_places)
             self.term.half_wide = half.wide
+            if not forms[0].kernel.symmetric:
+                self.term.skew = address(half.skew(forms))
 
     @property
     def nbytes(self) -> int:

@@ -199,6 +199,28 @@ void symancf_half_multiply(const symancf_half *h, const int32_t *column, const d
   }
 }
 
+/*
+ * y += A x of n skew matrices of `width` rows each: numbers of rows, those of ghosts behind this rank's, or -1.
+ * `room` is scratch for one of them.
+ */
+void symancf_half_skew(const symancf_half *h, int32_t n, int32_t width, const int32_t *rows, const double *A,
+                       const double *x, const double *ghosts, double *room, double *y)
+{
+  const int32_t own = 3 * h->nodes;
+  for (int32_t e = 0; e < n; e++, rows += width)
+    for (int32_t r = -1; r < width; r++) {
+      double sum = 0.0;
+      if (r < 0) {
+        for (int32_t c = 0; c < width; c++)
+          room[c] = rows[c] < 0 ? 0.0 : rows[c] < own ? x[rows[c]] : ghosts[rows[c] - own];
+        continue;
+      }
+      for (int32_t c = 0; c < width; c++) sum += A[c] * room[c];
+      if (rows[r] >= 0 && rows[r] < own) y[rows[r]] += sum;
+      A += width;
+    }
+}
+
 /* y += A x of the columns of ghosts. */
 void symancf_half_add(const symancf_half *h, const int32_t *column, const double *x, double *y)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The symmetric tangent of nodes, each block of 3 x 3 once and in single precision."""
+"""The tangent of nodes, each block of its symmetric part once and in single precision."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import pointer
 from ..runtime.petsc import PETSc, functions, own
+from .form import CellEntities
 from .half_blocks import HalfBlocks, NodeRows, fixed_bits
 from .rounded import GhostColumns
 from .shell import Shell
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class Half(HalfBlocks):
-    """Storage of a symmetric tangent whose rows are displacements of nodes (collective).
+    """Storage of a tangent whose rows are displacements of nodes (collective).
 
     Products, in double precision, are PETSc's of `mat`. `symancf.solve.multigrid` smooths with the
-    same array.
+    same array, and with the skew parts of cells on the finest level.
 
     Parameters
     ----------
@@ -42,9 +43,9 @@ class Half(HalfBlocks):
     def __init__(self, comm: MPI.Comm, numbering: Numbering, forms: Sequence[Form]) -> None:
         rows = NodeRows.of(numbering, numbering.row_count > 0, fixed_bits(numbering))
         cells = {
-            form: form.vertices.reshape(form.size, form.vertices.size // max(1, form.size))
+            form: form.vertices.reshape(form.size, form.entities.blocks.shape[1])
             for form in forms
-            if form.kernel.has_tangent
+            if form.kernel.has_tangent and isinstance(form.entities, CellEntities)
         }
         super().__init__(comm, numbering, rows, cells)
         self.numbering = numbering
@@ -90,7 +91,13 @@ class Half(HalfBlocks):
         functions.VecGetArray(y, ctypes.byref(to))
         room = pointer(self._row), self.longest
         library.symancf_half_multiply(data, pointer(self.column), source, *room, to)
-        functions.VecRestoreArrayRead(x, ctypes.byref(source))
+        ghosts = None
         if self._others is not None:
-            library.symancf_half_add(data, pointer(self.off), self._others.end(x), to)
+            ghosts = self._others.end(x)
+            library.symancf_half_add(data, pointer(self.off), ghosts, to)
+        for rows, values in self.skew_parts:
+            sizes, arrays = rows.shape, (pointer(rows), pointer(values))
+            row = np.empty(max(1, rows.shape[1]))
+            library.symancf_half_skew(data, *sizes, *arrays, source, ghosts, pointer(row), to)
+        functions.VecRestoreArrayRead(x, ctypes.byref(source))
         functions.VecRestoreArray(y, ctypes.byref(to))

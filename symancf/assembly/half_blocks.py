@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks of a symmetric matrix of nodes, each once and in single precision."""
+"""Blocks of a matrix of nodes, of its symmetric part each once and in single precision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Ints, Ints32, pointer
+from ..arrays import Array, Ints, Ints32, pointer
 from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.limits import require_countable
@@ -24,7 +24,7 @@ from .matrix import adjacent_vertices, load_pattern
 from .structures import HalfRows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from .form import Form
     from .numbering import Numbering
@@ -81,7 +81,7 @@ def fixed_bits(numbering: Numbering) -> Bits:
 
 
 class HalfBlocks:
-    r"""Blocks of a symmetric matrix K between nodes (collective).
+    r"""Blocks of a matrix K between nodes (collective).
 
     Of this rank's nodes i <= j the blocks :math:`K_{ij}` are kept, in single precision; of other
     ranks' nodes, which have their own rows, all. With the rounded blocks :math:`\tilde K_{ij}`
@@ -93,6 +93,10 @@ class HalfBlocks:
     single precision leaves of them. 0.6 kB for a node of hexahedra, where PETSc's AIJ takes 2.9.
 
     Cells are added directly, see half_tiles.h.
+
+    Where K is not symmetric, as of a pressure that follows an open surface, this is of its
+    symmetric part. The skew part :math:`(K - K^T) / 2`, which few cells have, is kept by cells in
+    double precision.
 
     Parameters
     ----------
@@ -117,7 +121,7 @@ class HalfBlocks:
     ) -> None:
         self._library = jit.load_runtime(Path(__file__).with_name("half.c"), comm=comm)
         self._library.symancf_half_finish.restype = ctypes.c_double
-        self.comm, self._cells = comm, cells
+        self.comm, self._cells, self._held = comm, cells, rows.held
         self.nodes, self.ghosts, self._node = rows.count, rows.ghosts, rows.node
         self.prescribed = rows.held[: numbering.owned_vertices]
         self.prescribed = self.prescribed[rows.node[: numbering.owned_vertices] >= 0]
@@ -139,6 +143,7 @@ class HalfBlocks:
         self._largest = 0.0
         self._places: weakref.WeakKeyDictionary[Form, npt.NDArray[np.generic]]
         self._places = weakref.WeakKeyDictionary()
+        self._skew: dict[tuple[Form, ...], tuple[Ints32, Array]] = {}
 
     def _build(self, numbering: Numbering) -> None:
         lists = [
@@ -186,6 +191,30 @@ class HalfBlocks:
             raise SymancfError(f"matrix pattern: a vertex pair of {form.name!r} is missing")
         self._places[form] = places
         return places
+
+    def skew(self, forms: Sequence[Form]) -> Array:
+        """Return the room for the skew parts (entities, 3 corners, 3 corners) of forms."""
+        key = tuple(forms)
+        if key not in self._skew:
+            vertices = np.concatenate([self._cells[form] for form in forms])
+            node, bits = self._node[vertices], self._held[vertices]
+            rows = 3 * node[..., None] + np.arange(3, dtype=np.int32)
+            held = (bits[..., None] >> np.arange(3) & 1).astype(bool) | (node < 0)[..., None]
+            rows[held] = -1
+            width = 3 * vertices.shape[1]
+            table = rows.reshape(len(vertices), width)
+            self._skew[key] = table, np.zeros((len(vertices), width, width))
+        return self._skew[key][1]
+
+    @property
+    def skew_parts(self) -> list[tuple[Ints32, Array]]:
+        """Numbers of rows of cells, those of ghosts last or -1, and their skew parts."""
+        return list(self._skew.values())
+
+    def begin(self) -> None:
+        """Forget the skew parts: those of terms that have some are written."""
+        for _, values in self.skew_parts:
+            values.fill(0.0)
 
     def both(self) -> tuple[Ints32, Ints32]:
         """Return where rows begin and their columns, with the blocks before the diagonal, too."""

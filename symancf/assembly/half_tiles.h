@@ -136,6 +136,35 @@ INLINE int32_t place_of(const symancf_term *t, const int64_t k)
   return t->half_wide ? ((const uint16_t *)t->half_places)[k] : ((const uint8_t *)t->half_places)[k];
 }
 
+/*
+ * Keep the skew parts (K - K^T) / 2 of the matrices of 8 cells, and leave the symmetric parts in K as kernels
+ * of symmetric tangents give them: blocks i <= j by columns.
+ */
+static __attribute__((noinline)) void split_skew(const symancf_term *t, const int first, const int lanes, double *K)
+{
+  const int n = t->corners, width = 3 * n;
+  double *skew = t->skew + (int64_t)first * width * width;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i <= j; i++) {
+      const v8 *above = (const v8 *)K + 9 * ((int64_t)i * n + j);
+      v8 *below = (v8 *)K + 9 * ((int64_t)j * n + i), sum[9];
+      for (int a = 0; a < 3; a++)
+        for (int c = 0; c < 3; c++) {
+          const v8 up = above[3 * a + c], down = below[3 * c + a], part = (up - down) * 0.5;
+          sum[3 * a + c] = (up + down) * 0.5;
+          for (int l = 0; l < lanes; l++) {
+            double *of_cell = skew + (int64_t)l * width * width;
+            of_cell[(3 * i + a) * width + 3 * j + c] = part[l];
+            of_cell[(3 * j + c) * width + 3 * i + a] = -part[l];
+          }
+        }
+      for (int k = 0; k < 9; k++) below[k] = sum[k];
+    }
+  v8 *to = (v8 *)K;
+  for (int j = 0; j < n; j++) /* to places that have been read */
+    for (int i = 0; i <= j; i++, to += 9) memmove(to, (const v8 *)K + 9 * ((int64_t)j * n + i), 9 * sizeof *to);
+}
+
 INLINE void scatter_corners(const symancf_half *h, const symancf_term *t, const int first, const int lanes,
                             const v8 *restrict K, const int n, half_corner (*corners)[LANES],
                             v8 *restrict sum)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
 
 #: Bytes that come for each entry of the tangent, by preconditioner ("halves": grids where the
-#: tangent is symmetric and between nodes alone); factors come on top.
+#: tangent is between nodes alone); factors come on top.
 BYTES_OF_TANGENT = {"halves": 4.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
 BYTES_OF_UNKNOWN = 270.0  # of vectors and diagonal blocks beside entries stored by halves
 BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions
@@ -125,7 +125,7 @@ def _facets(system: DiscreteSystem) -> int:
 
 
 def _by_halves(system: DiscreteSystem, solver: str) -> bool:
-    """Whether a symmetric tangent of equilibria is stored by halves, see `Half` (collective)."""
+    """Whether the tangent of equilibria is stored by halves, see `Half` (collective)."""
     return solver == GRIDS and not isinstance(over_nodes(system), str) and system.has_halves
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 
 import symancf as sa
 
@@ -19,8 +20,13 @@ pytestmark = pytest.mark.collective
 TWICE = "hexahedra", "quadratic tetrahedra", "hexahedra of 27 nodes"
 
 
-def block(kind: str = "hexahedra", unit: float = 1.0, **material: Any) -> sa.System:
-    """Return a block with nodes that are free, held along an axis, and held."""
+def block(
+    kind: str = "hexahedra", unit: float = 1.0, *, follower: bool = False, **material: Any
+) -> sa.System:
+    """Return a block with nodes that are free, held along an axis, and held.
+
+    `follower`: under a pressure on a side that is open, whose tangent is not symmetric.
+    """
     element: Any = dict(
         zip(TWICE, (sa.elements.hex8_plain, sa.elements.tet10, sa.elements.hex27), strict=True)
     )[kind]
@@ -28,8 +34,12 @@ def block(kind: str = "hexahedra", unit: float = 1.0, **material: Any) -> sa.Sys
     rubber = {"mu": 1.0, "lam": 10.0} | material
     body = sa.Body(mesh["body"], element, sa.energies.neo_hooke(), **rubber)
     mu = rubber["mu"]
-    load = sa.traction(body["x1"], (0.0, 0.05 * mu, lambda t: 0.1 * mu * t))
-    return sa.System(body, terms=[sa.fix(body["x0"]), sa.fix(body["y0"], "y"), load])
+    terms: list[Any] = [sa.fix(body["x0"]), sa.fix(body["y0"], "y")]
+    if follower:
+        terms += [sa.pressure(body[x], lambda t: 0.05 * mu * (1.0 + t)) for x in ("x1", "z1")]
+    else:
+        terms.append(sa.traction(body["x1"], (0.0, 0.05 * mu, lambda t: 0.1 * mu * t)))
+    return sa.System(body, terms=terms)
 
 
 def products(system: sa.System, rows: Array) -> tuple[PETSc.Vec, PETSc.Vec]:
@@ -70,6 +80,42 @@ def test_products_are_those_of_aij_to_single_precision(kind: str) -> None:
     assert abs(one - other) < near * (abs(one) + diagonals[0].norm())
 
 
+@pytest.mark.parametrize("kind", TWICE)
+def test_skew_parts_of_follower_pressure_are_in_products(kind: str) -> None:
+    system, plain = block(kind, follower=True), block(kind)
+    numbering = system._discrete.numbering
+    v = numbering.to_rows(numbering.random(2))
+    expected, found = products(system, v)
+    without = products(plain, v)[1]
+    free = np.ones(numbering.rows, dtype=bool)
+    free[numbering.prescribed_rows] = False
+    one, other, third = (x.getArray()[free] for x in (expected, found, without))
+    size = expected.norm(3)
+    assert np.abs(one - other).max(initial=0.0) < 1e-6 * size
+    most = np.abs(one - third).max(initial=0.0)
+    assert system.comm.allreduce(float(most), MPI.MAX) > 1e-4 * size
+    largest, half = 0.0, system._discrete.half
+    assert half is not None
+    for _, skew in half.skew_parts:
+        assert np.array_equal(skew, -skew.transpose(0, 2, 1))
+        largest = max(largest, float(np.abs(skew).max(initial=0.0)))
+    assert system.comm.allreduce(largest, MPI.MAX) > 0.0
+
+
+def test_follower_pressure_is_solved_by_halves_as_by_factors() -> None:
+    systems = [block(follower=True) for _ in range(2)]
+    choices: list[dict[str, Any]] = [{"pc_type": "grids"}, {"pc_type": "lu"}]
+    steps = [
+        sa.StaticProblem(system, options=options).solve(step=0.5).steps
+        for system, options in zip(systems, choices, strict=True)
+    ]
+    assert "matrix" not in vars(systems[0]._discrete)
+    one, exact = (system.state for system in systems)
+    assert np.abs(one - exact).max(initial=0.0) < 1e-9
+    assert np.abs(exact).max(initial=0.0) > 0.0 or not len(exact)
+    assert steps[0][-1].iterations <= steps[1][-1].iterations + 1
+
+
 def test_translations_have_the_energy_that_they_have_in_double_precision() -> None:
     system = block()
     rows = system._discrete.numbering.to_rows(np.ones_like(system.state))
@@ -81,12 +127,12 @@ def test_translations_have_the_energy_that_they_have_in_double_precision() -> No
     assert abs(energies[0] - energies[1]) < 1e-12 * abs(energies[0])
 
 
-@pytest.mark.parametrize("power", [110, -110])
-def test_units_beyond_squares_of_single_precision_change_no_bit(power: int) -> None:
+@pytest.mark.parametrize(("power", "follower"), [(110, False), (-110, True)])
+def test_units_beyond_squares_of_single_precision_change_no_bit(power: int, follower: bool) -> None:
     states = []
     for factor in (1.0, 2.0**power):  # the last one needs a scale
-        system = block(mu=factor, lam=10.0 * factor)
-        problem = sa.StaticProblem(system, options={"pc_type": "grids", "ksp_type": "cg"})
+        system = block(follower=follower, mu=factor, lam=10.0 * factor)
+        problem = sa.StaticProblem(system, options={"pc_type": "grids"})
         problem.solve(step=0.5)
         assert system._discrete.half is not None
         states.append(system.state.copy())
@@ -119,8 +165,7 @@ def test_multigrid_smooths_with_the_entries_themselves() -> None:
 def test_terms_with_other_tangents_keep_aij() -> None:
     system = block()
     (body,) = system.bodies
-    follower = sa.pressure(body["x1"], 0.01)
-    other = sa.System(body, terms=[sa.fix(body["x0"]), follower])
-    options: dict[str, Any] = {"pc_type": "grids"}
-    sa.StaticProblem(other, options=options).solve()
-    assert "matrix" in vars(other._discrete)
+    ball = sa.Contact(body["x1"], sa.Sphere(1.0, (2.5, 0.5, 0.5)))
+    other = sa.System(body, terms=[sa.fix(body["x0"]), ball])
+    assert system._discrete.has_halves
+    assert not other._discrete.has_halves

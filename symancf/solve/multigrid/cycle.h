@@ -27,6 +27,24 @@ static void collect(const Messages *m, const Level *A)
     for (int c = 0; c < 3; c++) A->b[3 * (int64_t)e->list[k] + c] += e->buffer[3 * (int64_t)k + c];
 }
 
+/* r += N x of this rank's rows. */
+static void add_skew(const Level *A, const Skew *N)
+{
+  const int32_t own = 3 * A->nodes, width = N->width;
+  const float factor = (float)(1.0 / A->skew_scale);
+  const double *v = N->values;
+  for (int32_t e = 0; e < N->n; e++) {
+    const int32_t *rows = N->rows + (int64_t)e * width;
+    for (int32_t r = 0; r < width; r++, v += width) {
+      float sum = 0.0f;
+      if (rows[r] < 0 || rows[r] >= own) continue;
+      for (int32_t c = 0; c < width; c++)
+        if (rows[c] >= 0) sum += (float)v[c] * A->x[rows[c]];
+      A->r[rows[r]] += factor * sum;
+    }
+  }
+}
+
 /* r = A x. */
 static void multiply(const Messages *m, const Level *A)
 {
@@ -36,6 +54,7 @@ static void multiply(const Messages *m, const Level *A)
   end(m, A);
   if (A->ghosts)
     single_multiply(A->nodes, &A->off, A->off_values, A->x + 3 * (int64_t)A->nodes, 1, A->row, A->r);
+  for (int32_t k = 0; k < A->skews; k++) add_skew(A, A->skew + k);
 }
 
 /* to = D^-1 from. */
@@ -48,7 +67,7 @@ static void jacobi(const Level *A, const float *from, float *to)
 /* A step of the polynomial; from x = 0 if `first`. */
 static void advance(const Messages *m, const Level *A, const int first, const float factor, const float keep)
 {
-  if (!first && A->symmetric && !A->ghosts) {
+  if (!first && A->symmetric && !A->ghosts && !A->skews) {
     rows_of_half(A, 1, factor, keep, A->x, A->r);
     return;
   }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Data, Ints, Ints32, pointer
+from ...arrays import Array, Data, Ints, Ints32, address, pointer
 from ...assembly.half_blocks import HalfBlocks
 from ...runtime.collective import exchange_blocks, together
 from ...runtime.petsc import printing
@@ -215,6 +215,7 @@ class Multigrid:
         entries: tuple[Array, Array] | None = None
         if isinstance(self._matrix, HalfBlocks):
             self._hierarchy.scale, unit = self._matrix.scale, 1.0
+            self._take_skew(self._matrix)
         else:
             entries = self._matrix.values
             if coarse:
@@ -238,6 +239,16 @@ class Multigrid:
                 self._estimate(number, level)
                 entries = self._product(number, level.step, entries)
         self._renewed = True
+
+    def _take_skew(self, half: HalfBlocks) -> None:
+        """Let products of the finest level have what a half has beside its symmetric part."""
+        finest, parts = self._levels[0], half.skew_parts
+        skew = (structures.Skew * len(parts))(
+            *(structures.Skew(*rows.shape, address(rows), address(v)) for rows, v in parts)
+        )
+        self._skew = parts, skew  # as long as C reads them
+        finest.skews, finest.skew_scale = len(parts), half.scale
+        finest.skew = ctypes.cast(skew, type(finest.skew))
 
     def _scale_of(self, entries: tuple[Array, Array]) -> float:
         """Return a power of two near the largest entry (collective)."""

@@ -52,6 +52,12 @@ typedef struct { /* the vector of PETSc, and its state, that numbers are the sam
   int64_t vector, state;
 } Known;
 
+typedef struct { /* skew matrices of n cells: numbers of `width` rows of each, ghosts behind own ones, or -1 */
+  int32_t n, width;
+  const int32_t *rows;
+  const double *values;
+} Skew;
+
 typedef struct {
   int32_t nodes, ghosts, symmetric, degree, longest; /* longest: floats of a row, filled up */
   Part own, off;
@@ -62,6 +68,9 @@ typedef struct {
   int32_t shared, coarse_shared; /* whether all ranks hold all of it */
   float *values, *off_values, *inverse, *row; /* row: room for three rows */
   float *x, *b, *d, *r;
+  int32_t skews; /* of the finest level, beside its symmetric part */
+  const Skew *skew;
+  double skew_scale; /* by which they are to be divided */
   double largest, lowest; /* eigenvalues of D^-1 A that the polynomial reduces */
   Exchange *exchange;
   double *spent; /* CPU time at this level, and that of it in waits [s]; NULL: not asked for */

@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     Part = ctypes.Structure
     Petsc = ctypes.Structure
     Shell = ctypes.Structure
+    Skew = ctypes.Structure
 else:
     Coarse, Counts, Exchange = (_STRUCTURES[name] for name in ("Coarse", "Counts", "Exchange"))
     Hierarchy, Level = (_STRUCTURES[name] for name in ("Hierarchy", "Level"))
     Messages, Part, Petsc = (_STRUCTURES[name] for name in ("Messages", "Part", "Petsc"))
-    Known, Nodes, Shell = (_STRUCTURES[name] for name in ("Known", "Nodes", "Shell"))
+    Known, Nodes, Shell, Skew = (_STRUCTURES[name] for name in ("Known", "Nodes", "Shell", "Skew"))
 
 
 def part(start: Data, column: Data) -> Part:

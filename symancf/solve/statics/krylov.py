@@ -66,7 +66,7 @@ def _without_aij(system: DiscreteSystem, ksp: PETSc.KSP) -> bool:
     """
     if ksp.getPC().getType() != GRIDS or ksp.getType() not in ("cg", "gmres", "fgmres"):
         return False
-    return is_symmetric(system) and not isinstance(over_nodes(system), str)
+    return not isinstance(over_nodes(system), str)
 
 
 def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> MatrixFree | None:
@@ -90,7 +90,8 @@ def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> 
         )
     if wanted == HALVES or (wanted is None and system.numbering.size < MATRIX_FREE_FROM):
         return None
-    found = system.matrix_free if _without_aij(system, ksp) else None
+    possible = is_symmetric(system) and _without_aij(system, ksp)
+    found = system.matrix_free if possible else None
     if found is None and wanted is not None:
         raise SymancfError(
             f"-mat_type {wanted} is not possible: it is for multigrid on grids (-pc_type {GRIDS}), "
@@ -211,7 +212,8 @@ class KrylovSolver(LinearSolver):
         if self._free is None and _without_aij(system, ksp):
             release()  # what numbering has freed lies in pieces that no entries fit into
             self._half = system.half
-        self._preconditioner = Preconditioner(system, self.storage, ksp, is_symmetric(system))
+        symmetric = is_symmetric(system) or self._half is not None  # whose symmetric part it is
+        self._preconditioner = Preconditioner(system, self.storage, ksp, symmetric)
         self._preconditioner.attach()
         self.takeover = Takeover(system, ksp, self._preconditioner, options)
         self.begin()
