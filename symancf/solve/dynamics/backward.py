@@ -26,7 +26,6 @@ import numpy as np
 
 from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
-from ...values.parameter import depends_on_time
 from ..gradients.chain import Chain
 from ..gradients.gradient import Gradient, to_owners
 from .backward_directors import settled, unsettled
@@ -174,9 +173,8 @@ class Backward:
         assemblers = [system.assembler, m.mass]
         if kinematics.any:
             assemblers += [kinematics.gradients, kinematics.course]
-        timed = bool(m.moving) or goal.parametric or any(a.timed for a in assemblers)
-        timed = timed or any(depends_on_time(v) for a in assemblers for v in a.uniform_values)
-        chain = Chain(system, assemblers, variables, self._show, self._driven, timed)
+        whole = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
+        chain = Chain(system, assemblers, variables, self._show, self._driven, whole)
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
@@ -538,6 +536,7 @@ class Backward:
         """
         m, solver = self._motion, self._solver
         moved = np.where(m.second, m.acceleration + m.damping.mass * m.rate, 0.0)
+        solver.begin()
         w, last = solver.guess(b), np.inf
         for _ in range(solver.corrections):
             forces = solver.pull(w, seeds)

@@ -31,15 +31,15 @@ class TransposedStep:
     corrections : most of these to one solution; `near`: relative size from which on one without
         iterations is tried; `residual`: of these, by the right-hand side.
     vectors : of a Krylov space.
-    most : iterations beyond which factors are made anew for the next step; `most_small`: of
-        systems of so few unknowns as `small`, whose factors cost less than products.
+    most : iterations beyond which factors are made anew for the next step.
+    small : unknowns up to which each step has factors of its own: they cost less than products.
     stale : whether factors are to be made anew at the next step.
     factorisations, iterations : numbers of all so far.
     """
 
     accuracy, least, vectors = 1e-11, 1e-7, 60
     corrections, near, residual = 12, 1e-3, 1e-12
-    most, most_small, small = 8, 1, 500
+    most, small = 8, 500
 
     def __init__(self, newton: Newton) -> None:
         self._newton, self._motion, self._system = newton, newton.motion, newton.system
@@ -54,6 +54,10 @@ class TransposedStep:
             pc.setFactorSolverType("mumps")
         self.stale = True
         self.factorisations = self.iterations = 0
+
+    def begin(self) -> None:
+        """Begin with another step (collective)."""
+        self.stale = self.stale or self._system.numbering.size <= self.small
 
     def pull(self, w: Array, seeds: dict[int, Array]) -> Derivatives:
         """Return derivatives of w . R + seeds . update; rates follow (collective)."""
@@ -100,8 +104,7 @@ class TransposedStep:
             self.vectors,
         )
         self.iterations += count
-        most = self.most_small if numbering.size <= self.small else self.most
-        self.stale = count > most
+        self.stale = count > self.most
         return self._local(found)
 
     def _local(self, rows: Array) -> Array:
