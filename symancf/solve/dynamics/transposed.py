@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,11 @@ from ...runtime.collective import together
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc, has
 from ..gradients.fgmres import fgmres
+from ..solver import is_symmetric
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ...arrays import Array
     from ...assembly.assembler import Derivatives
     from .newton import Newton
@@ -46,9 +50,11 @@ class TransposedStep:
         self._b, self._x = newton.vectors.new(), newton.vectors.new()
         self._ksp = PETSc.KSP().create(self._system.comm)
         self._ksp.setType(PETSc.KSP.Type.PREONLY)
-        pc = self._ksp.getPC()
-        pc.setType(PETSc.PC.Type.LU)
-        if self._system.comm.size == 1 and has("suitesparse"):
+        pc, size = self._ksp.getPC(), self._system.numbering.size
+        halves = is_symmetric(self._system, dynamic=True) and has("mumps") and size > self.small
+        pc.setType(PETSc.PC.Type.CHOLESKY if halves else PETSc.PC.Type.LU)
+        self._refines = self._system.comm.size == 1 and has("suitesparse") and not halves
+        if self._refines:
             pc.setFactorSolverType("umfpack")
         elif has("mumps"):
             pc.setFactorSolverType("mumps")
@@ -123,12 +129,26 @@ class TransposedStep:
         self._ksp.setOperators(mat, mat)
         pc.setReusePreconditioner(False)
         try:
-            self._ksp.setUp()
+            with self._unrefined():
+                self._ksp.setUp()
         except PETSc.Error as error:
             raise self._failure(error) from error
         pc.setReusePreconditioner(True)
         self.stale = False
         self.factorisations += 1
+
+    @contextmanager
+    def _unrefined(self) -> Iterator[None]:
+        """Let UMFPACK refine nothing: its matrix will be that of other steps."""
+        options, name = PETSc.Options(), "mat_umfpack_irstep"
+        given = options.hasName(name)
+        if self._refines and not given:
+            options[name] = 0
+        try:
+            yield
+        finally:
+            if self._refines and not given:
+                options.delValue(name)
 
     def _precede(self, rows: Array) -> Array:
         """Return about S^-T times a vector of rows (collective)."""
