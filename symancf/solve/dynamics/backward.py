@@ -548,7 +548,11 @@ class Backward:
             share = math.sqrt(left / size) if size else 0.0
             if share <= solver.accuracy or (share < solver.least and share > 0.3 * last):
                 return forces, inertia, w
-            w = w + (change if share < min(0.1 * last, solver.near) else solver.correct(rest))
+            if share < min(0.1 * last, solver.near):
+                w = w + change
+            else:
+                wanted = max(0.1 * solver.accuracy / share, solver.residual)
+                w = w + solver.correct(rest, wanted)
             last = share
         raise ParameterError(
             f"the tangent of the step to t = {self._system.time:g} is singular, or nearly so: "

@@ -33,7 +33,7 @@ class TransposedStep:
     ----------
     accuracy, least : relative error that is wanted, and that is enough.
     corrections : most of these to one solution; `near`: relative size from which on one without
-        iterations is tried; `residual`: of these, by the right-hand side.
+        iterations is tried; `residual`: the least one of these.
     vectors : of a Krylov space.
     most : iterations beyond which factors are made anew for the next step.
     small : unknowns up to which each step has factors of its own: they cost less than products.
@@ -41,7 +41,7 @@ class TransposedStep:
     factorisations, iterations : numbers of all so far.
     """
 
-    accuracy, least, vectors = 1e-11, 1e-7, 60
+    accuracy, least, vectors = 1e-10, 1e-7, 60
     corrections, near, residual = 12, 1e-3, 1e-12
     most, small = 8, 500
 
@@ -92,8 +92,8 @@ class TransposedStep:
             self._renew()
         return self._local(self._precede(self._system.numbering.to_rows(b)))
 
-    def correct(self, b: Array) -> Array:
-        """Return S^-T b by iterations (collective)."""
+    def correct(self, b: Array, residual: float) -> Array:
+        """Return S^-T b by iterations, to a relative residual (collective)."""
         system, numbering = self._system, self._system.numbering
 
         def product(rows: Array) -> Array:
@@ -105,7 +105,7 @@ class TransposedStep:
             self._precede,
             numbering.to_rows(b),
             system.sum,
-            self.residual,
+            residual,
             self.least,
             self.vectors,
         )
