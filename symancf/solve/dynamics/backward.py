@@ -362,7 +362,9 @@ class Backward:
         one, other = getattr(made, which)[chosen], getattr(now, which)[chosen]
         parts = [np.square(one - other).sum(), np.square(other).sum()]
         difference, size = self._system.sum(np.array(parts))
-        return math.sqrt(difference / size) if size else math.sqrt(difference)
+        order = 1 if which == "v" else 2
+        nothing = 1e-13 * self._accelerations.newton.size / self._request.step**order  # round-off
+        return math.sqrt(difference / (size + (nothing / self.same) ** 2))
 
     def _unstraighten(
         self, start: Motion, now: Motion, h: float, after: State, bars: Motion
@@ -462,7 +464,6 @@ class Backward:
         """Let loads be those right after a state, if they made accelerations (collective)."""
         if self._imbalance() > self.same:
             self._show(shortly_after(after.time, step), step)
-            self._system.time = after.time
 
     def _find_multipliers(self) -> None:
         """Let multipliers be those of the present rates and accelerations (collective)."""
@@ -613,6 +614,12 @@ class Backward:
         f = np.zeros_like(m.state)
         m.residual(f)
         chosen = self._second & self._owned
-        size = np.square(f - m.inertia)[chosen].sum() + np.square(m.inertia)[chosen].sum()
-        rest, total = self._system.sum(np.array([np.square(f[chosen]).sum(), size]))
+        size = (
+            np.square((f - m.inertia)[self._owned]).sum() + np.square(m.inertia[self._owned]).sum()
+        )
+        mass = self._solver.mass(np.ones_like(f))
+        parts = [np.square(f[chosen]).sum(), size, np.square(mass[chosen]).sum()]
+        rest, total, heavy = self._system.sum(np.array(parts))
+        nothing = 1e-12 * self._accelerations.newton.size / self._request.step**2  # round-off
+        total = max(total, heavy * (nothing / self.same) ** 2)
         return math.sqrt(rest / total) if total else 0.0
