@@ -227,12 +227,18 @@ def test_a_rod_whose_directors_turn() -> None:
     mesh = sa.Mesh.box((0.5,), (2,), cell="line3")
     tube = sa.Section.tube(radius=0.01, thickness=0.002)
     given = dict(tube.rod(E=2e6, nu=0.33, rho=1000.0))
-    p = parameters(g=9.81, EI=float(given["EI2"]))
-    given["EI2"] = p["EI"]
+    numbers = {name: float(given[name]) for name in ("I2", "rho")}
+    p = parameters(g=9.81, EI=float(given["EI2"]), **numbers)
+    given |= {"EI2": p["EI"], "I2": p["I2"], "rho": p["rho"]}
     rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     sag = sa.Goal(lambda u_a, v_a: u_a[2] + v_a[1] / 10, rod.at((0.5, 0.0, 0.0)))
     terms = [sa.fix(rod["x0"]), sa.gravity((0.0, 3.0, lambda t: -p["g"].value))]
-    Case([rod], terms, sag + sag.integral(), [*p.values()]).check(to=0.08, step=0.01, rel=2e-7)
+    case = Case([rod], terms, sag + sag.integral(), [p["g"], p["EI"], p["rho"]])
+    case.check(to=0.08, step=0.01, rel=2e-7)
+    case.problem.reset()
+    case.problem.solve(to=0.02, step=0.01, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="inertia of sections"):
+        case.problem.gradient(sag, [p["I2"]])
 
 
 @pytest.mark.parametrize("remembers", [False, True], ids=["", "Prony"])

@@ -23,11 +23,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from mpi4py import MPI
 
 from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
+from ...runtime.collective import together
+from ...values.parameter import Field, Parameter, label
 from ..gradients.chain import Chain
 from ..gradients.gradient import Gradient, to_owners
+from ..rates import DIFFERENCE_STEP
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, Motion
 from .generalized_alpha import SHORT_STEP_RATIO, GeneralizedAlpha
@@ -123,6 +127,38 @@ class Backward:
                 given=names,
             )
 
+    def _require_sections(self, variables: Sequence[Variable]) -> None:
+        """Refuse variables that change how the inertia of sections measures turns (collective).
+
+        `Directors` knows of these as numbers; a density changes none of them.
+        """
+        directors, m, system = self._integrator.directors, self._motion, self._system
+        if directors is None or not m.mass.changes:
+            return
+        for variable in variables:
+            if not isinstance(variable, Field | Parameter):
+                continue
+            name = "values" if isinstance(variable, Field) else "value"
+            before, probes = getattr(variable, name), []
+            try:
+                for part in (0.0, DIFFERENCE_STEP):
+                    setattr(variable, name, before * (1.0 + part) if np.any(before) else part)
+                    with together(system.comm):
+                        m.mass.update(system.time)
+                    probes.append(directors.probe())
+            finally:
+                setattr(variable, name, before)
+                with together(system.comm):
+                    m.mass.update(system.time)
+            change = float(np.abs(probes[1] - probes[0]).max(initial=0.0))
+            if system.comm.allreduce(change > 1e-3 * DIFFERENCE_STEP, op=MPI.LOR):
+                raise ParameterError(
+                    f"the inertia of sections of rods changes its shape with {label(variable)}: "
+                    "gradients of motions are known where its parts keep their ratios",
+                    asked="parameters",
+                    given=label(variable),
+                )
+
     # ---- where the motion is --------------------------------------------------------------------
     def _go_to(self, state: State) -> None:
         """Go to a state of the trace, with the loads of its time (collective)."""
@@ -169,6 +205,7 @@ class Backward:
         """Return the derivatives by variables (collective)."""
         m, system, kinematics = self._motion, self._system, self._accelerations.kinematics
         m.lead()
+        self._require_sections(variables)
         value, weights = self._weights(goal)
         assemblers = [system.assembler, m.mass]
         if kinematics.any:
