@@ -35,13 +35,14 @@ class Case:
 
     @staticmethod
     def value_of(variable: Any) -> Any:
-        return variable.values if isinstance(variable, sa.Field) else variable.value
+        several = isinstance(variable, sa.Field | sa.Series)
+        return variable.values if several else variable.value
 
     def at(self, h: float, directions: Sequence[Any], **solve: Any) -> float:
         """Return the goal of a motion beside, along directions of all parameters."""
         self.problem.reset()
         for variable, value, d in zip(self.variables, self.before, directions, strict=True):
-            if isinstance(variable, sa.Field):
+            if isinstance(variable, sa.Field | sa.Series):
                 variable.values = value + h * d
             else:
                 variable.value = value + h * d
@@ -226,12 +227,18 @@ def test_a_rod_whose_directors_turn() -> None:
     mesh = sa.Mesh.box((0.5,), (2,), cell="line3")
     tube = sa.Section.tube(radius=0.01, thickness=0.002)
     given = dict(tube.rod(E=2e6, nu=0.33, rho=1000.0))
-    p = parameters(g=9.81, EI=float(given["EI2"]))
-    given["EI2"] = p["EI"]
+    numbers = {name: float(given[name]) for name in ("I2", "rho")}
+    p = parameters(g=9.81, EI=float(given["EI2"]), **numbers)
+    given |= {"EI2": p["EI"], "I2": p["I2"], "rho": p["rho"]}
     rod = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), **given)
     sag = sa.Goal(lambda u_a, v_a: u_a[2] + v_a[1] / 10, rod.at((0.5, 0.0, 0.0)))
     terms = [sa.fix(rod["x0"]), sa.gravity((0.0, 3.0, lambda t: -p["g"].value))]
-    Case([rod], terms, sag + sag.integral(), [*p.values()]).check(to=0.08, step=0.01, rel=2e-7)
+    case = Case([rod], terms, sag + sag.integral(), [p["g"], p["EI"], p["rho"]])
+    case.check(to=0.08, step=0.01, rel=2e-7)
+    case.problem.reset()
+    case.problem.solve(to=0.02, step=0.01, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="inertia of sections"):
+        case.problem.gradient(sag, [p["I2"]])
 
 
 @pytest.mark.parametrize("remembers", [False, True], ids=["", "Prony"])
@@ -249,6 +256,66 @@ def test_a_block_with_a_modulus_for_each_cell(remembers: bool) -> None:
     clamp = sa.fix(body["x0"])
     goal = sag + sag.integral() + 1e-3 * sa.Goal(lambda M: M[1], clamp).at(0.05)
     Case([body], [clamp, press], goal, [mu, *p.values()]).check(to=0.1, step=0.01)
+
+
+def test_a_torque_and_a_shaken_clamp_by_the_values_of_series() -> None:
+    times = np.linspace(0.0, 0.2, 21)
+    torque = sa.Series(times, 3.0 * np.sin(7.0 * times))
+    way = sa.Series(times[::5], 0.01 * np.cos(30.0 * times[::5]) - 0.01, order="cubic")
+    arm = sa.RigidBody.box((0.5, 0.05, 0.05), position=(0.25, 0.0, 0.0), rho=800.0)
+    mesh = sa.Mesh.box((1.0,), (2,))
+    given = {"EA": 500.0, "EI": 0.5, "rho": 1.0, "A": 0.1}
+    line = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    terms = [
+        sa.joints.revolute(arm.at((-0.25, 0.0, 0.0)), sa.ground, axis=(0.0, 1.0, 0.0)),
+        sa.moment(arm, (0.0, torque, 0.0)),
+        sa.fix(line["x0"], displacement=(0.0, 0.0, way)),
+    ]
+    turned = sa.Goal(lambda u_a, v_a: u_a[2] + v_a[0], arm.at((0.25, 0.0, 0.0)))
+    height = sa.Goal(lambda u_a: u_a[2], line.at((1.0, 0.0, 0.0)))
+    case = Case([arm, line], terms, turned + height.integral(), [torque, way])
+    found = case.check(to=0.16, step=0.01)
+    assert found[torque].shape == (21,)
+    assert found[torque][16] != 0.0
+    assert not found[torque][17:].any()
+
+
+def test_a_block_that_falls_and_slides_on_a_plane() -> None:
+    """The default element; impact and friction, and a stiffness that follows the modulus."""
+    mesh = sa.Mesh.box((0.1, 0.1, 0.1), (1, 1, 1))
+    p = parameters(E=1e4, g=9.81, mu=0.3)
+    body = sa.Body(
+        mesh["body"],
+        sa.elements.hex8,
+        sa.energies.saint_venant_kirchhoff(),
+        E=p["E"],
+        nu=0.3,
+        rho=1000.0,
+        velocity=(0.3, 0.0, -0.2),
+    )
+    plane = sa.Plane((0.0, 0.0, -0.002), (0.0, 0.0, 1.0))
+    terms = [
+        sa.Contact(body["z0"], plane, mu=p["mu"]),
+        sa.gravity((0.0, 0.0, lambda t: -p["g"].value)),
+    ]
+    corner = sa.Goal(lambda u_a: u_a[0] + u_a[2], body.at((0.1, 0.1, 0.1)))
+    Case([body], terms, corner + 10 * corner.integral(), [*p.values()]).check(
+        h=2e-5, to=0.02, step=0.001
+    )
+
+
+def test_a_load_jumps_at_a_stop() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    p = parameters(mu=1e3, load=30.0)
+    law = sa.energies.neo_hooke()
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, law, mu=p["mu"], lam=2e3, rho=1.0)
+    load = sa.traction(
+        body["x1"], (0.0, 0.0, lambda t: p["load"].value * (1.0 if t <= 0.025 else 2.0))
+    )
+    sag = sa.Goal(lambda u_a: u_a[2], body.at((1.0, 1.0, 1.0)))
+    Case([body], [sa.fix(body["x0"]), load], sag, [*p.values()]).check(
+        to=0.05, step=0.01, stops=[0.025]
+    )
 
 
 def test_remainders_are_of_second_order() -> None:
@@ -296,5 +363,10 @@ def test_what_is_no_gradient_of_a_motion_is_refused() -> None:
     problem.event(lambda: 1.0)
     with pytest.raises(sa.ParameterError, match="events"):
         problem.solve(to=0.06, step=0.01, trace=sa.Trace())
+    damped = cable()
+    damped.problem = sa.DynamicProblem(damped.problem.system, damping=sa.Rayleigh(stiffness=1e-3))
+    damped.problem.solve(to=0.01, step=0.01, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="KelvinVoigt"):
+        damped.problem.gradient(damped.goal, damped.variables)
     with pytest.raises(sa.ParameterError, match="memory="):
         sa.Trace(memory="much")

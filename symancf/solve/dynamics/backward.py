@@ -23,12 +23,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from mpi4py import MPI
 
 from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
-from ...values.parameter import depends_on_time
+from ...runtime.collective import together
+from ...values.parameter import Field, Parameter, label
 from ..gradients.chain import Chain
 from ..gradients.gradient import Gradient, to_owners
+from ..rates import DIFFERENCE_STEP
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, Motion
 from .generalized_alpha import SHORT_STEP_RATIO, GeneralizedAlpha
@@ -124,6 +127,38 @@ class Backward:
                 given=names,
             )
 
+    def _require_sections(self, variables: Sequence[Variable]) -> None:
+        """Refuse variables that change how the inertia of sections measures turns (collective).
+
+        `Directors` knows of these as numbers; a density changes none of them.
+        """
+        directors, m, system = self._integrator.directors, self._motion, self._system
+        if directors is None or not m.mass.changes:
+            return
+        for variable in variables:
+            if not isinstance(variable, Field | Parameter):
+                continue
+            name = "values" if isinstance(variable, Field) else "value"
+            before, probes = getattr(variable, name), []
+            try:
+                for part in (0.0, DIFFERENCE_STEP):
+                    setattr(variable, name, before * (1.0 + part) if np.any(before) else part)
+                    with together(system.comm):
+                        m.mass.update(system.time)
+                    probes.append(directors.probe())
+            finally:
+                setattr(variable, name, before)
+                with together(system.comm):
+                    m.mass.update(system.time)
+            change = float(np.abs(probes[1] - probes[0]).max(initial=0.0))
+            if system.comm.allreduce(change > 1e-3 * DIFFERENCE_STEP, op=MPI.LOR):
+                raise ParameterError(
+                    f"the inertia of sections of rods changes its shape with {label(variable)}: "
+                    "gradients of motions are known where its parts keep their ratios",
+                    asked="parameters",
+                    given=label(variable),
+                )
+
     # ---- where the motion is --------------------------------------------------------------------
     def _go_to(self, state: State) -> None:
         """Go to a state of the trace, with the loads of its time (collective)."""
@@ -170,13 +205,13 @@ class Backward:
         """Return the derivatives by variables (collective)."""
         m, system, kinematics = self._motion, self._system, self._accelerations.kinematics
         m.lead()
+        self._require_sections(variables)
         value, weights = self._weights(goal)
         assemblers = [system.assembler, m.mass]
         if kinematics.any:
             assemblers += [kinematics.gradients, kinematics.course]
-        timed = bool(m.moving) or goal.parametric or any(a.timed for a in assemblers)
-        timed = timed or any(depends_on_time(v) for a in assemblers for v in a.uniform_values)
-        chain = Chain(system, assemblers, variables, self._show, self._driven, timed)
+        whole = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
+        chain = Chain(system, assemblers, variables, self._show, self._driven, whole)
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
@@ -364,7 +399,9 @@ class Backward:
         one, other = getattr(made, which)[chosen], getattr(now, which)[chosen]
         parts = [np.square(one - other).sum(), np.square(other).sum()]
         difference, size = self._system.sum(np.array(parts))
-        return math.sqrt(difference / size) if size else math.sqrt(difference)
+        order = 1 if which == "v" else 2
+        nothing = 1e-13 * self._accelerations.newton.size / self._request.step**order  # round-off
+        return math.sqrt(difference / (size + (nothing / self.same) ** 2))
 
     def _unstraighten(
         self, start: Motion, now: Motion, h: float, after: State, bars: Motion
@@ -464,7 +501,6 @@ class Backward:
         """Let loads be those right after a state, if they made accelerations (collective)."""
         if self._imbalance() > self.same:
             self._show(shortly_after(after.time, step), step)
-            self._system.time = after.time
 
     def _find_multipliers(self) -> None:
         """Let multipliers be those of the present rates and accelerations (collective)."""
@@ -538,6 +574,7 @@ class Backward:
         """
         m, solver = self._motion, self._solver
         moved = np.where(m.second, m.acceleration + m.damping.mass * m.rate, 0.0)
+        solver.begin()
         w, last = solver.guess(b), np.inf
         for _ in range(solver.corrections):
             forces = solver.pull(w, seeds)
@@ -549,7 +586,11 @@ class Backward:
             share = math.sqrt(left / size) if size else 0.0
             if share <= solver.accuracy or (share < solver.least and share > 0.3 * last):
                 return forces, inertia, w
-            w = w + (change if share < min(0.1 * last, solver.near) else solver.correct(rest))
+            if share < min(0.1 * last, solver.near):
+                w = w + change
+            else:
+                wanted = max(0.1 * solver.accuracy / share, solver.residual)
+                w = w + solver.correct(rest, wanted)
             last = share
         raise ParameterError(
             f"the tangent of the step to t = {self._system.time:g} is singular, or nearly so: "
@@ -610,6 +651,12 @@ class Backward:
         f = np.zeros_like(m.state)
         m.residual(f)
         chosen = self._second & self._owned
-        size = np.square(f - m.inertia)[chosen].sum() + np.square(m.inertia)[chosen].sum()
-        rest, total = self._system.sum(np.array([np.square(f[chosen]).sum(), size]))
+        size = (
+            np.square((f - m.inertia)[self._owned]).sum() + np.square(m.inertia[self._owned]).sum()
+        )
+        mass = self._solver.mass(np.ones_like(f))
+        parts = [np.square(f[chosen]).sum(), size, np.square(mass[chosen]).sum()]
+        rest, total, heavy = self._system.sum(np.array(parts))
+        nothing = 1e-12 * self._accelerations.newton.size / self._request.step**2  # round-off
+        total = max(total, heavy * (nothing / self.same) ** 2)
         return math.sqrt(rest / total) if total else 0.0

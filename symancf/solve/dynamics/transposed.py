@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,11 @@ from ...runtime.collective import together
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc, has
 from ..gradients.fgmres import fgmres
+from ..solver import is_symmetric
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ...arrays import Array
     from ...assembly.assembler import Derivatives
     from .newton import Newton
@@ -29,31 +33,37 @@ class TransposedStep:
     ----------
     accuracy, least : relative error that is wanted, and that is enough.
     corrections : most of these to one solution; `near`: relative size from which on one without
-        iterations is tried; `residual`: of these, by the right-hand side.
+        iterations is tried; `residual`: the least one of these.
     vectors : of a Krylov space.
-    most : iterations beyond which factors are made anew for the next step; `most_small`: of
-        systems of so few unknowns as `small`, whose factors cost less than products.
+    most : iterations beyond which factors are made anew for the next step.
+    small : unknowns up to which each step has factors of its own: they cost less than products.
     stale : whether factors are to be made anew at the next step.
     factorisations, iterations : numbers of all so far.
     """
 
-    accuracy, least, vectors = 1e-11, 1e-7, 60
+    accuracy, least, vectors = 1e-10, 1e-7, 60
     corrections, near, residual = 12, 1e-3, 1e-12
-    most, most_small, small = 8, 1, 500
+    most, small = 8, 500
 
     def __init__(self, newton: Newton) -> None:
         self._newton, self._motion, self._system = newton, newton.motion, newton.system
         self._b, self._x = newton.vectors.new(), newton.vectors.new()
         self._ksp = PETSc.KSP().create(self._system.comm)
         self._ksp.setType(PETSc.KSP.Type.PREONLY)
-        pc = self._ksp.getPC()
-        pc.setType(PETSc.PC.Type.LU)
-        if self._system.comm.size == 1 and has("suitesparse"):
+        pc, size = self._ksp.getPC(), self._system.numbering.size
+        halves = is_symmetric(self._system, dynamic=True) and has("mumps") and size > self.small
+        pc.setType(PETSc.PC.Type.CHOLESKY if halves else PETSc.PC.Type.LU)
+        self._refines = self._system.comm.size == 1 and has("suitesparse") and not halves
+        if self._refines:
             pc.setFactorSolverType("umfpack")
         elif has("mumps"):
             pc.setFactorSolverType("mumps")
         self.stale = True
         self.factorisations = self.iterations = 0
+
+    def begin(self) -> None:
+        """Begin with another step (collective)."""
+        self.stale = self.stale or self._system.numbering.size <= self.small
 
     def pull(self, w: Array, seeds: dict[int, Array]) -> Derivatives:
         """Return derivatives of w . R + seeds . update; rates follow (collective)."""
@@ -82,8 +92,8 @@ class TransposedStep:
             self._renew()
         return self._local(self._precede(self._system.numbering.to_rows(b)))
 
-    def correct(self, b: Array) -> Array:
-        """Return S^-T b by iterations (collective)."""
+    def correct(self, b: Array, residual: float) -> Array:
+        """Return S^-T b by iterations, to a relative residual (collective)."""
         system, numbering = self._system, self._system.numbering
 
         def product(rows: Array) -> Array:
@@ -95,13 +105,12 @@ class TransposedStep:
             self._precede,
             numbering.to_rows(b),
             system.sum,
-            self.residual,
+            residual,
             self.least,
             self.vectors,
         )
         self.iterations += count
-        most = self.most_small if numbering.size <= self.small else self.most
-        self.stale = count > most
+        self.stale = count > self.most
         return self._local(found)
 
     def _local(self, rows: Array) -> Array:
@@ -120,12 +129,26 @@ class TransposedStep:
         self._ksp.setOperators(mat, mat)
         pc.setReusePreconditioner(False)
         try:
-            self._ksp.setUp()
+            with self._unrefined():
+                self._ksp.setUp()
         except PETSc.Error as error:
             raise self._failure(error) from error
         pc.setReusePreconditioner(True)
         self.stale = False
         self.factorisations += 1
+
+    @contextmanager
+    def _unrefined(self) -> Iterator[None]:
+        """Let UMFPACK refine nothing: its matrix will be that of other steps."""
+        options, name = PETSc.Options(), "mat_umfpack_irstep"
+        given = options.hasName(name)
+        if self._refines and not given:
+            options[name] = 0
+        try:
+            yield
+        finally:
+            if self._refines and not given:
+                options.delValue(name)
 
     def _precede(self, rows: Array) -> Array:
         """Return about S^-T times a vector of rows (collective)."""

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...assembly.cell_fields import CellFields
 from ...errors import ParameterError
-from ...values.parameter import Field, Parameter, label
-from ...values.series import TimeSeries
+from ...values.parameter import Field, Parameter, evaluate, label
+from ...values.series import Shifted, TimeSeries
 from ..rates import DIFFERENCE_STEP, rates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...arrays import Array
     from ...assembly.assembler import Assembler, Derivatives
@@ -45,7 +48,8 @@ class Chain:
     assemblers : the system's first.
     go_to : writes what parameters drive at a time, for steps of a length.
     more : returns what else follows parameters at the present time.
-    timed : whether any of this changes in time.
+    whole : whether what parameters drive is to be made anew for each step: more than values that
+        are functions of time alone changes.
     """
 
     def __init__(
@@ -55,21 +59,14 @@ class Chain:
         variables: Sequence[Variable],
         go_to: Callable[[float, float], None],
         more: More,
-        timed: bool,
+        whole: bool,
     ) -> None:
         self.system, self.assemblers, self.variables = system, assemblers, variables
-        self._go_to, self._more, self._timed = go_to, more, timed
-        series = [v for v in variables if isinstance(v, TimeSeries)]
-        if series:
-            raise ParameterError(
-                f"gradients of motions by {label(series[0])} are not known: give a Parameter, or "
-                "the Series to a StaticProblem",
-                asked="parameters",
-                given=label(series[0]),
-            )
-        self._parameters = [v for v in variables if isinstance(v, Parameter)]
+        self._go_to, self._more, self._whole = go_to, more, whole
+        self._numbers = [v for v in variables if isinstance(v, Parameter | TimeSeries)]
         self._fields = [v for v in variables if isinstance(v, Field)]
-        self._totals = {id(v): 0.0 for v in self._parameters}
+        sizes = {id(v): len(v.values) if isinstance(v, TimeSeries) else 1 for v in self._numbers}
+        self._totals: dict[int, Array] = {key: np.zeros(n) for key, n in sizes.items()}
         self._of_cells = {id(v): np.zeros(len(v.values)) for v in self._fields}
         self._sizes = {id(v): 0.0 for v in variables}
         self._columns = {id(v): self._places(v) for v in self._fields}
@@ -97,58 +94,154 @@ class Chain:
                 found = by.kernels[k].rows[number][own, column]
                 np.add.at(self._of_cells[id(field)], form.ids[own], found)
                 self._sizes[id(field)] = 1.0
-        if not self._parameters:
+        if not self._numbers:
             return
-        if self._timed:
+        if self._whole:
             self._contract(time, h, by)
-        elif self._sum is None:
-            self._sum = time, h, _copy(by)
+            return
+        for variable in self._numbers:
+            self._by_functions(variable, time, by)
+        if self._sum is None:
+            self._sum = time, h, Sensitive({}, [x.copy() for x in by.more])
         else:
-            _accumulate(self._sum[2], by)
+            for own, more in zip(self._sum[2].more, by.more, strict=True):
+                own += more
+        for k, found in by.kernels.items():
+            self._keep(k, found)
+
+    def _keep(self, k: int, found: Derivatives) -> None:
+        """Add derivatives by kernels to those of other steps."""
+        assert self._sum is not None
+        kernels = self._sum[2].kernels
+        assert isinstance(kernels, dict)
+        rows = {n: found.rows[n] for n in self.assemblers[k].rows if n in found.rows}
+        if k not in kernels:
+            copies = {n: own.copy() for n, own in rows.items()}
+            kernels[k] = replace(found, values=found.values.copy(), rows=copies)
+            return
+        kernels[k].values[:] += found.values
+        for n, own in rows.items():
+            kernels[k].rows[n] += own
 
     def _contract(self, time: float, h: float, by: Sensitive) -> None:
-        """Add what follows by each parameter, at a time (collective)."""
-        for parameter in self._parameters:
-            total, size = self._along(parameter, time, h, by)
-            self._totals[id(parameter)] += total
-            self._sizes[id(parameter)] += size
+        """Add what follows by each variable, at a time (collective)."""
+        for variable in self._numbers:
+            if isinstance(variable, TimeSeries):
+                self._by_series(variable, time, h, by)
+            else:
+                total, size = self._along(_of_parameter(variable), time, h, by)
+                self._totals[id(variable)] += total
+                self._sizes[id(variable)] += size
 
-    def _along(
-        self, parameter: Parameter, time: float, h: float, by: Sensitive
-    ) -> tuple[float, float]:
-        """Return this rank's part of the derivative, and how much the parameter changes."""
+    def _by_series(self, series: TimeSeries, time: float, h: float, by: Sensitive) -> None:
+        """Add what follows by the values of a series (collective)."""
+        values, key, system = series.values, id(series), self.system
+        size = float(np.abs(values).max()) or 1.0
+        with Shifted(series) as shifted:
+            number = _Number(partial(setattr, shifted, "shift"), 0.0, size, str(series))
+            total, change = self._along(number, time, h, by)
+            times = set().union(*system.comm.allgather(shifted.times))
+        self._sizes[key] += change
+        if times <= {time}:
+            self._totals[key] += total * series.weights(time)
+            return
+        moving = sum((np.abs(series.weights(t)) for t in times), np.zeros(len(values)))
+        for k in np.flatnonzero(moving):
+            number = _of_value(series, int(k), size)
+            self._totals[key][k] += self._along(number, time, h, by)[0]
+            series.values = values
+
+    def _by_functions(self, variable: Parameter | TimeSeries, time: float, by: Sensitive) -> None:
+        """Add what functions of time contribute, of this rank alone: other values wait."""
+        key = id(variable)
+        if isinstance(variable, Parameter):
+            total, size = self._along_functions(_of_parameter(variable), time, by)
+            self._totals[key] += total
+            self._sizes[key] += size
+            return
+        values, largest = variable.values, float(np.abs(variable.values).max()) or 1.0
+        with Shifted(variable) as shifted:
+            number = _Number(partial(setattr, shifted, "shift"), 0.0, largest, str(variable))
+            total, size = self._along_functions(number, time, by)
+        self._sizes[key] += size
+        if shifted.times <= {time}:
+            self._totals[key] += total * variable.weights(time)
+            return
+        moving = sum((np.abs(variable.weights(t)) for t in shifted.times), np.zeros(len(values)))
+        for k in np.flatnonzero(moving):
+            number = _of_value(variable, int(k), largest)
+            self._totals[key][k] += self._along_functions(number, time, by)[0]
+            variable.values = values
+
+    def _along_functions(self, number: _Number, time: float, by: Sensitive) -> tuple[float, float]:
+        """Return what functions of time contribute to a derivative, and how much they change."""
+        step = DIFFERENCE_STEP * number.size
+        total = size = 0.0
+        for k, assembler in enumerate(self.assemblers):
+            for name, function, places in assembler.timed_values:
+                weights = by.kernels[k].values[places] if k in by.kernels else 0.0
+                ends: list[tuple[float, Any]] = []
+                for there in (number.value + step, number.value - step):
+                    try:
+                        number.put(there)
+                        ends.append((there, evaluate(name, function, time)))
+                    except ParameterError:
+                        number.put(number.value)
+                        ends.append((number.value, evaluate(name, function, time)))
+                (high, a), (low, b) = ends
+                if high == low:
+                    raise ParameterError(
+                        f"gradient by {number.name}: neither {number.value + step:g} nor "
+                        f"{number.value - step:g} is possible",
+                        asked=number.name,
+                        given=number.value,
+                    )
+                rate = (np.asarray(a) - np.asarray(b)) / (high - low)
+                total += float(np.sum(weights * rate))
+                size += float(np.abs(rate).sum())
+        number.put(number.value)
+        return total, size
+
+    def _along(self, number: _Number, time: float, h: float, by: Sensitive) -> tuple[float, float]:
+        """Return this rank's part of the derivative, and how much changes (collective)."""
 
         def go_to(value: float, state: Array) -> None:
-            parameter.value = value
+            number.put(value)
             self._go_to(time, h)
 
         def others() -> list[Array]:
-            own = [a.values.copy() for a in self.assemblers[1:]]
-            return [*own, *self._more()]
+            return [x.copy() for x in [*self._values(), *self._more()]]
 
-        step = DIFFERENCE_STEP * (abs(parameter.value) or 1.0)
-        name = f"gradient by {parameter.name!r}"
-        before = [assembler.rows for assembler in self.assemblers[1:]]
-        change = rates(self.system, go_to, parameter.value, step, name, others)
+        step = DIFFERENCE_STEP * number.size
+        change = rates(self.system, go_to, number.value, step, f"gradient by {number.name}", others)
         found = [(a - b) / change.span for a, b in zip(*change.ends, strict=True)]
-        if any(_moves(a.rows, b) for a, b in zip(self.assemblers[1:], before, strict=True)):
-            raise ParameterError(
-                f"{name}: a density or a constraint is a function of places that changes with it",
-                asked="parameters",
-                given=parameter.name,
-            )
-        total, size = 0.0, float(np.abs(change.rates.values).sum())
+        size = float(np.abs(change.rates.values).sum())
         size += sum(float(np.abs(rows).sum()) for rows in change.rates.rows.values())
         size += sum(float(np.abs(x).sum()) for x in found)
-        if 0 in by.kernels:
-            total += change.rates.along(self.system, by.kernels[0])
-        count = len(self.assemblers) - 1
-        for k, rate in enumerate(found[:count], 1):
-            if k in by.kernels:
-                total += float(by.kernels[k].values @ rate)
-        for weight, rate in zip(by.more, found[count:], strict=True):
-            total += float(weight @ rate)
-        return total, size
+        total = change.rates.along(self.system, by.kernels[0]) if 0 in by.kernels else 0.0
+        weights = [*self._weights(by), *by.more]
+        return total + sum(float(np.sum(w * x)) for w, x in zip(weights, found, strict=True)), size
+
+    def _values(self) -> list[Array]:
+        """Return values and rows of all assemblers but the first."""
+        own = self.assemblers[1:]
+        rows = [rows for a in own for _, rows in sorted(a.rows.items())]
+        return [*(a.values for a in own), *rows]
+
+    def _weights(self, by: Sensitive) -> list[Array | float]:
+        """Return the derivatives by what `_values` returns."""
+        own = list(enumerate(self.assemblers))[1:]
+        found: list[Array | float] = [
+            by.kernels[k].values if k in by.kernels else 0.0 for k, _ in own
+        ]
+        for k, assembler in own:
+            for number in sorted(assembler.rows):
+                weights: Array | float = 0.0
+                if k in by.kernels and number in by.kernels[k].rows:
+                    mask = assembler.forms[number].owned.astype(bool)
+                    weights = np.where(mask[:, None], by.kernels[k].rows[number], 0.0)
+                found.append(weights)
+        return found
 
     def finish(self) -> list[tuple[Variable, float | Array]]:
         """Return the derivatives by all variables, on every rank (collective).
@@ -158,13 +251,17 @@ class Chain:
         ParameterError : nothing depends on one.
         """
         if self._sum is not None:
+            for k, kernels in self._sum[2].kernels.items():
+                for _, _, places in self.assemblers[k].timed_values:
+                    kernels.values[places] = 0.0  # of which each step has been added
             self._contract(*self._sum)
         found: list[tuple[Variable, float | Array]] = []
         for variable in self.variables:
             if isinstance(variable, Field):
                 value: float | Array = np.asarray(self.system.sum(self._of_cells[id(variable)]))
             else:
-                value = float(self.system.sum(np.array([self._totals[id(variable)]]))[0])
+                total = np.asarray(self.system.sum(self._totals[id(variable)]))
+                value = total if isinstance(variable, TimeSeries) else float(total[0])
             if not self.system.sum(np.array([self._sizes[id(variable)]]))[0]:
                 raise ParameterError(
                     f"nothing depends on {label(variable)}: no law, load, support or goal of the "
@@ -176,26 +273,28 @@ class Chain:
         return found
 
 
-def _moves(now: Mapping[int, Array], before: Mapping[int, Array]) -> bool:
-    """Tell whether rows of entities are others."""
-    return any(k in before and not np.array_equal(rows, before[k]) for k, rows in now.items())
+class _Number(NamedTuple):
+    """A number to differentiate by: how it is put, its present value and size, its name."""
+
+    put: Callable[[float], None]
+    value: float
+    size: float
+    name: str
 
 
-def _copy(by: Sensitive) -> Sensitive:
-    """Return derivatives that others may be added to; their arrays are not those of kernels."""
-    return Sensitive(dict(by.kernels), [x.copy() for x in by.more])
+def _of_parameter(parameter: Parameter) -> _Number:
+    value = parameter.value
+    put = partial(setattr, parameter, "value")
+    return _Number(put, value, abs(value) or 1.0, repr(parameter.name))
 
 
-def _accumulate(total: Sensitive, by: Sensitive) -> None:
-    """Add derivatives to others."""
-    kernels = total.kernels
-    assert isinstance(kernels, dict)
-    for k, more in by.kernels.items():
-        if k not in kernels:
-            kernels[k] = more
-            continue
-        kernels[k].values[:] += more.values
-        for number, rows in more.rows.items():
-            kernels[k].rows[number] += rows
-    for own, x in zip(total.more, by.more, strict=True):
-        own += x
+def _of_value(series: TimeSeries, k: int, size: float) -> _Number:
+    """Return one value of a series."""
+    values = series.values
+
+    def put(there: float) -> None:
+        changed = values.copy()
+        changed[k] = there
+        series.values = changed
+
+    return _Number(put, float(values[k]), size, str(series))
