@@ -483,8 +483,8 @@ class Continuation:
         if solver.system.memory and since is not None:
             from .turns import warn_of_turns
 
-            step = f"of the path from {self.arc.name} = {since.value:.6g} to {point.value:.6g}"
-            warn_of_turns(solver.system, since.at.state, step, "largest=")
+            where = f"of the path from {self.arc.name} = {since.value:.6g} to {point.value:.6g}"
+            warn_of_turns(solver.system, since.at.state, where, "largest=")
         self.point, self._begin = point, solver.system.snapshot()
         solver.sudden.settle()
         unstable = point.unstable if self.arc.stability.how == "pivots" else None
