@@ -113,9 +113,9 @@ def bergstrom_boyce(
     Where a stress of many sigma_0 relaxes with a large m Newton's method may find no creep of a
     point: the step is cut.
 
-    Abaqus's ``*HYSTERESIS`` is this law with Cauchy's stress in the place of Kirchhoff's, and
-    A = rate/stress^m. With tau of J. S. Bergström's books, the norm of the deviator, stress is
-    sqrt(3/2) of his and rate sqrt(2/3) of 1/s.
+    Abaqus's ``*HYSTERESIS`` has the same form, with A = rate/stress^m. A rule with the norm of dev
+    tau in the place of q, and that of the rate of creep, has stress over sqrt(3/2) and rate over
+    sqrt(2/3). At strains of 1e-6 energies have four digits, stresses ten.
 
     References
     ----------
