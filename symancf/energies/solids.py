@@ -368,6 +368,11 @@ def hencky(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, *, mu: Expr, k:
 
 
 @catalogue
+@isotropic(
+    Gc=lambda mu, delta, ratio: mu / (1 - 2 * delta**2 + ratio),
+    Ge=lambda mu, delta, ratio: mu * ratio / (1 - 2 * delta**2 + ratio),
+    k=lambda k: k,
+)
 @domains(
     Gc=positive(),
     Ge=not_negative(),
@@ -410,6 +415,8 @@ def extended_tube(
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
+    Gc, Ge and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain, and
+    ratio = Ge/Gc.
 
     References
     ----------
@@ -449,7 +456,8 @@ def ogden(*, terms: int = 3) -> Energy:
     alpha1, ..., `k`: mu_i [Pa] of any sign, alpha_i [-] not 0, k the bulk modulus [Pa]; the shear
     modulus is half the sum of mu_i alpha_i. It returns ``{"deviatoric", "volumetric"}``: energy
     per reference volume [J/m^3]. Where a table divides by alpha_i^2, 2 mu_i/alpha_i^2, its mu_i
-    times 2/alpha_i are those here.
+    times 2/alpha_i are those here. All mu_i and k may be given as E and nu, Young's modulus and
+    Poisson's ratio at small strain, and ratio2, ..., ratioN: mu_i alpha_i over mu_1 alpha_1.
 
     Raises
     ------
@@ -496,4 +504,17 @@ def ogden(*, terms: int = 3) -> Energy:
     law = domains(k=positive(), **{f"alpha{i}": NotZero() for i in numbers})(law)
     quantities = ("J", "lambda1", "lambda2", "lambda3")
     taking(law, quantities, dict.fromkeys((*names, "k"), REQUIRED))
-    return law
+    return isotropic(**{f"mu{i}": _share(i, terms) for i in numbers}, k=lambda k: k)(law)
+
+
+def _share(number: int, terms: int) -> Callable[..., Expr]:
+    """Return mu_i of Ogden's law as a function of the shear modulus, alpha_i and the ratios."""
+    ratios = [f"ratio{i}" for i in range(2, terms + 1)]
+    names = ("mu", f"alpha{number}", *ratios)
+
+    def share(mu: Expr, alpha: Expr, *others: Expr) -> Expr:
+        shares = (1, *others)
+        return 2 * mu * shares[number - 1] / (alpha * sum(shares))
+
+    taking(share, names)
+    return share

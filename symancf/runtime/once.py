@@ -42,12 +42,16 @@ class Once:
         ----------
         cause : what a warning is about without its numbers, which change from step to step.
         """
-        if cause in self._causes:
+        if self.has_told(cause):
             return False
         self._causes.add(cause)
         if self._first:
             warnings.warn(text, kind, stacklevel=outside())
         return True
+
+    def has_told(self, cause: Hashable) -> bool:
+        """Whether the cause was told before."""
+        return cause in self._causes
 
 
 def warns_once(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:

@@ -72,7 +72,7 @@ class Creep:
         self.y = solve_ivp(self.rate, (since, to), self.y, **options).y[:, -1]
         F = np.eye(3) + self.H(to)
         tau = self.stress(F) + CREEP["s"] * self.stress(F @ np.linalg.inv(self.y[:9].reshape(3, 3)))
-        return tau @ np.linalg.inv(F).T, float(self.y[9])
+        return np.asarray(tau @ np.linalg.inv(F).T, dtype=float), float(self.y[9])
 
 
 @case("C55_creep_path", "independent integration in NumPy and SciPy", short=8)
@@ -125,9 +125,9 @@ def loops() -> Iterator[Number]:
             right, lost = exact.go(before, t * way)
             before = t * way
             x = 1.0 + drawn(t * way)[0, 0]
-            stresses = [float(A[0, 0] - A[1, 1] * x**-1.5) for A in (P, right)]
+            value, reference = (float(A[0, 0] - A[1, 1] * x**-1.5) for A in (P, right))
             where = f"stretch {x:g} {'up' if t <= 1 else 'down'}, {speed:g}/s"
-            yield Number(f"nominal stress, {where}", *stresses, 1e-3, 1.0)
+            yield Number(f"nominal stress, {where}", value, reference, 1e-3, 1.0)
         yield Number(f"energy of the loop, {speed:g}/s", cube.dissipated(), lost, 2e-3)
 
 

@@ -88,6 +88,22 @@ def test_a_step_in_which_strains_turn_is_told(size: float, to: float, told: bool
         assert len(long) == (told and comm.rank == 0)
 
 
+@pytest.mark.parametrize(("to", "told"), [(0.04, True), (0.012, False)])
+def test_a_long_step_of_a_path_is_told(to: float, told: bool) -> None:
+    """A clamped beam under a force, along a path to deflections of 0.35 and 0.04."""
+    mesh = sa.Mesh.box((1.0, 0.3, 0.3), (6, 2, 2))
+    values = {"E": 200.0, "yield_stress": 1.0, "hardening": 5.0, "kinematic": 20.0}
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, METAL, **values)
+    load = sa.Parameter("load", 0.0)
+    system = sa.System(body, terms=[sa.fix(body["x0"]), sa.force(body["x1"], (0.0, load, 0.0))])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        sa.StaticProblem(system).follow(load, to=to, step=to)
+    long = [w for w in seen if "is long for what 'body' remembers" in str(w.message)]
+    assert len(long) == told
+    assert not told or "take shorter ones, largest=" in str(long[0].message)
+
+
 @pytest.mark.collective
 def test_points_that_have_just_flowed_start_alike_on_all_numbers_of_ranks() -> None:
     """At the limit but for round-off: the tangent of the start is the elastic one."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -294,3 +295,13 @@ def test_an_energy_of_the_axes_of_stretches_is_refused() -> None:
 
     with refused(KinematicsError, asked="stretch_axes"):
         sa.Body(mesh["body"], sa.elements.hex8, law, k=1.0)
+
+
+@pytest.mark.parametrize(("step", "told"), [(0.5, True), (0.1, False)])
+def test_a_step_that_is_long_beside_a_relaxation_time_is_told(step: float, told: bool) -> None:
+    """Ten steps in a period of a shear; a term of the series has a time of 0.5."""
+    cube = Cube(lambda t: 0.5 * np.sin(2 * np.pi * t / (10 * step)) * SHEAR)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        cube.path([10 * step], step)
+    assert len([w for w in seen if "is long for what 'cube' remembers" in str(w.message)]) == told

@@ -478,8 +478,13 @@ class Continuation:
 
     def _take(self, point: PathPoint, until: Callable[[Step], bool] | None) -> bool:
         """Bring the system to a point of the path and record it; tell whether it is the last."""
-        solver, at = self.solver, point.at
+        solver, at, since = self.solver, point.at, self.point
         self._end_at(point)
+        if solver.system.memory and since is not None:
+            from .turns import warn_of_turns
+
+            where = f"of the path from {self.arc.name} = {since.value:.6g} to {point.value:.6g}"
+            warn_of_turns(solver.system, since.at.state, where, "largest=")
         self.point, self._begin = point, solver.system.snapshot()
         solver.sudden.settle()
         unstable = point.unstable if self.arc.stability.how == "pivots" else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps of load in which strains turn, and laws with memory that see it."""
+"""Steps in which strains turn or stresses relax, and laws with memory that see it."""
 
 from __future__ import annotations
 
@@ -20,30 +20,39 @@ if TYPE_CHECKING:
 MAX_FORCE_CHANGE = 0.01  # of the forces, by the same step in two halves
 
 
-def warn_of_turns(system: DiscreteSystem, before: Array) -> None:
+def warn_of_turns(
+    system: DiscreteSystem, before: Array, step: str = "", shorter: str = "step="
+) -> None:
     """Warn where the step that has ended is too long for what laws remember (collective).
 
-    Its end is looked at with what they would have remembered after the half of its displacements:
-    the forces of two steps along one line. These are those of the step where strains go straight
-    ahead, however far; of a path of strain that turns, or turns back, they are not. Only cells
-    whose memory the step has changed count, so that bodies may turn as they like without flow.
+    Its end is looked at with what they would have remembered after the half of its displacements
+    and time: the forces of two steps along one line. These are those of the step where strains go
+    straight ahead, however far; of a path of strain that turns, or turns back, or lasts longer than
+    what relaxes in it, they are not. Only cells whose memory the step has changed count, so that
+    bodies may turn as they like without flow.
 
     Parameters
     ----------
     before : the state at the beginning, a local vector.
+    step, shorter : name it in the message, by default by its pseudo-times, and what shortens it.
     """
     memory, state = system.memory, system.state
     cells = [form for form in memory.forms if form.kernel.tabulated]
-    if not cells or memory.timed or memory.moves or memory.stepping:
+    names = ", ".join(dict.fromkeys(repr(form.name) for form in cells))
+    told = system.once.has_told(("turns", names))
+    if not cells or memory.moves or memory.stepping or told:
         return
     whole = memory.values
+    half = replace(whole, length=whole.length / 2.0)
     with _alone(system, cells):
         first, last = system.residual_at(before), system.residual_at(state)
-        after = memory.half_way(system.assembler, (before + state) / 2.0)
-        if after is None:
-            return
         try:
-            memory.values = replace(whole, old=after)
+            memory.values = half
+            system.update(system.time)
+            after = memory.half_way(system.assembler, (before + state) / 2.0)
+            if after is None:
+                return
+            memory.values = replace(half, old=after)
             system.update(system.time)
             halves = system.residual_at(state)
         finally:
@@ -53,13 +62,13 @@ def warn_of_turns(system: DiscreteSystem, before: Array) -> None:
     begin, end, change = np.sqrt(system.sum(np.array(squares)))
     size = max(begin, end)
     if change > MAX_FORCE_CHANGE * size:
-        names = ", ".join(dict.fromkeys(repr(form.name) for form in cells))
+        step = step or f"from pseudo-time {whole.since:.6g} to {system.time:.6g}"
+        why = "strains turn, or stresses relax, in it" if memory.timed else "strains turn in it"
         system.once.warn(
             ("turns", names),
-            f"the step from pseudo-time {whole.since:.6g} to {system.time:.6g} is long for what "
-            f"{names} remembers: in two halves it ends with forces that differ by "
-            f"{100.0 * change / size:.2g} %, since strains turn in it; so results depend on the "
-            "length of steps: take shorter ones, step=",
+            f"the step {step} is long for what {names} remembers: in two halves it ends with "
+            f"forces that differ by {100.0 * change / size:.2g} %, since {why}; so results depend "
+            f"on the length of steps: take shorter ones, {shorter}",
         )
 
 
