@@ -299,7 +299,7 @@ class StaticProblem(OneProcess, Displayable):
             each `Restart.every` steps `snes` is another object.
         stops : pseudo-times at which a step ends, in any order.
         trace : takes the states of all steps, for a `gradient` of what happened on the way, or
-            where laws remember (plasticity, viscosity, friction). One that is given again goes on.
+            where laws remember (plasticity, viscosity, friction). One that is given again continues.
 
         Raises
         ------
