@@ -36,6 +36,7 @@ TERMS = {
     "relaxation": "how-to/viscoelastic-finger",
     "plasticity": "guide/energies",
     "Mullins effect": "guide/energies",
+    "Bergström-Boyce": "guide/energies",
     "adjoint": "guide/gradients",
     "trace": "guide/gradients",
     "load history": "guide/gradients",
@@ -130,6 +131,8 @@ TERMS = {
     "STEP": "guide/meshes",
     "consistent units": "conventions",
     "symbolic residual": "kernels",
+    "frame indifference": "guide/check",
+    "strong ellipticity": "guide/check",
     "UMAT": "how-to",
     "C code": "kernels",
 }

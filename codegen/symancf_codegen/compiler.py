@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from symancf_codegen.errors import CodegenError
@@ -48,11 +48,13 @@ class Options:
     flags : flags of the C compiler.
     compiler : command of the C compiler; default $SYMANCF_CC, $CC, gcc, cc, clang.
     stabilise : rewrite laws on cells so that small strains lose no digits (stage 2).
+    single : numbers of kernels on cells in single precision; for C alone, not for `Kernel.product`.
     """
 
     flags: tuple[str, ...] = FLAGS
     compiler: str | None = None
     stabilise: bool = True
+    single: bool = False
 
 
 DEFAULT = Options()
@@ -79,7 +81,7 @@ def compile_cells(
     ------
     CompileError : A law that cannot be compiled, no compiler, an unusable cache.
     """
-    key = fingerprint(name, space, laws, options.stabilise, modes)
+    key = fingerprint(name, space, laws, options.stabilise, modes, options.single)
     source = cached(name, key, lambda: cell_source(name, space, laws, options, modes))
     return load(source, options.flags, options.compiler)
 
@@ -105,13 +107,26 @@ def cell_source(
     from symancf_codegen.derive import derive
     from symancf_codegen.lower.point import lower_point
     from symancf_codegen.structure import build
+    from symancf_codegen.text.single import single_precision
 
     check(name, [law for law, _ in laws])
     stable = [(stabilised(law, options), rule) for law, rule in laws]
     points = [lower_point(law, space, rule.section, weighted=True) for law, rule in stable]
     results = [derive(point, modes) for point in points]
     structure = build(space, stable, results)
-    return cell_text(name, structure)
+    if "coarse" in modes and structure.linear is None:
+        raise CodegenError(
+            f"kernel {name!r} cannot have the function 'coarse': it is for symmetric tangents of "
+            "cells of second order whose laws have no unknowns of the cell",
+            asked="coarse",
+            given=space.name,
+            possible=tuple(mode for mode in modes if mode != "coarse"),
+        )
+    source = cell_text(name, structure)
+    if options.single:
+        text = single_precision(name, source.text)
+        source = Source(replace(source.description, single=True), text)
+    return source
 
 
 def point_source(name: str, law: PointLaw, modes: Sequence[str] = STANDARD) -> Source:

@@ -329,12 +329,15 @@ class Space:
     point_jets : name -> {table jet: monomial}, the jets that laws speak of, as
         combinations of table jets with coefficients in section coordinates or geometry
         symbols, e.g. ``{"xi": {"m_xi": 1, "d_xi": z}}``.
+    linear : the space of the linear functions of the corners of the cell, in which these functions
+        are, with the same table jets; None: the mode ``coarse`` is not asked for.
     """
 
     name: str
     coordinates: tuple[sp.Symbol, ...]
     table_jets: Mapping[str, tuple[sp.Expr, ...]]
     point_jets: Mapping[str, Mapping[str, sp.Expr]]
+    linear: Space | None = field(default=None, kw_only=True)
 
     @property
     def size(self) -> int:

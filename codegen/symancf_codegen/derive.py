@@ -28,7 +28,7 @@ from symancf_codegen.graph.differentiate import (
 from symancf_codegen.graph.magnitude import magnitudes
 from symancf_codegen.graph.reduce import add_dyads, share_roots
 from symancf_codegen.mapped import Inner, inner_derivatives, moved_map
-from symancf_codegen.modes import MODES, STANDARD
+from symancf_codegen.modes import MODES, MOMENTS, STANDARD
 from symancf_codegen.parameters import (
     Pulled,
     along_parameters,
@@ -151,7 +151,9 @@ class Results:
             "product": self.product,
             "parameter": self.parameter,
             "pull": self.pull,
+            "multiply": [],
         }
+        nodes |= {mode: [*self.tangent.values()] for mode in MOMENTS if mode != "tangent"}
         tables = (mode for mode in self.chosen if MODES[mode].tabulates)
         nodes |= {key: [node for _, node in self.outputs] for key in tables}
         return {mode: nodes[mode] for mode in self.chosen}
@@ -174,7 +176,7 @@ def derive(point: LoweredLaw, modes: Sequence[str] = STANDARD) -> Results:
     first, product, strategy = residual, residual, "nothing"
     matrix: Matrix = {}
     inner = inner_derivatives(point)
-    if {"tangent", "product"} & {*modes}:
+    if {"product", "multiply", *MOMENTS} & {*modes}:
         first, product, matrix, strategy = _second(point, forces, residual, inner)
     matrix = {key: node for key, node in matrix.items() if node != g.zero}
     results_of_points = _outputs_of(point, modes)

@@ -11,7 +11,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 #: What an operand holds, and so how a kernel reads it or makes it of what laws say at points.
-Shape = Literal["scalar", "vector", "matrix", "uniform", "cell", "points", "sums", "rows"]
+Shape = Literal[
+    "scalar",
+    "vector",
+    "matrix",
+    "diagonal",
+    "coarse",
+    "moments",
+    "uniform",
+    "cell",
+    "points",
+    "sums",
+    "rows",
+]
 
 
 @dataclass(frozen=True)
@@ -22,9 +34,12 @@ class Operand:
     ----------
     name : of the argument in C.
     shape : ``scalar`` [8], a sum over the points; ``vector`` [rows][8], of the unknowns;
-        ``matrix``, packed blocks; ``uniform`` and ``cell``, as the parameters; ``points``, the
-        rows [8] of a law at all points one after the other; ``sums`` [parameters][8] of uniform
-        parameters and ``rows`` [parameters][8] of those per cell, to which functions add.
+        ``matrix``, packed blocks; ``diagonal``, the blocks of each function with itself;
+        ``coarse``, packed blocks of the functions of `Space.linear`; ``moments``, rows [8] of
+        derivatives of forces by jets at all points, one after the other; ``uniform`` and
+        ``cell``, as the parameters; ``points``, the rows [8] of a law at all points one after the
+        other; ``sums`` [parameters][8] of uniform parameters and ``rows`` [parameters][8] of those
+        per cell, to which functions add.
     meaning : one line for people.
     """
 
@@ -80,6 +95,9 @@ OPERANDS = {
         Operand("f", "vector", "residual, dW/du for an energy"),
         Operand("K", "matrix", "tangent df/du"),
         Operand("Kv", "vector", "tangent times v"),
+        Operand("D", "diagonal", "blocks of K on the diagonal"),
+        Operand("moments", "moments", "derivatives of the forces on jets by jets, at points"),
+        Operand("Kc", "coarse", "P^T K P, of the linear functions of the corners: Space.linear"),
         Operand("fp", "vector", "df/d parameters times their direction"),
         Operand("O", "points", "PointLaw.outputs, or what points remember, PointLaw.history"),
         Operand("seed", "cell", "weights of what points remember, in its rows"),
@@ -103,12 +121,19 @@ MODES = {
         Mode("update", ("u",), ("O",)),
         Mode("initial", ("u",), ("O",)),
         Mode("pull", ("u", "v", "seed"), ("fv", "by_uniform", "by_cell")),
+        Mode("diagonal", ("u",), ("D",)),
+        Mode("coarse", ("u",), ("Kc",)),
+        Mode("moments", ("u",), ("moments",)),
+        Mode("multiply", ("moments", "v"), ("Kv",)),
     )
 }
 
 #: The functions that every solver needs. Others are compiled where they are asked for, into a
 #: library of their own: a kernel without them is not longer by a line.
 STANDARD = ("energy", "residual", "tangent", "product")
+
+#: Those that are made of the derivative of the residual at points.
+MOMENTS = ("tangent", "diagonal", "coarse", "moments")
 
 #: Arguments of all functions, before their operands.
 COMMON = ("uniform", "cell", "reference")

@@ -16,7 +16,7 @@ with the same functions form a *patch*, and contractions go patch by patch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, pairwise, permutations
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ import numpy as np
 from symancf_codegen.errors import CodegenError
 from symancf_codegen.graph.schedule import used_symbols
 from symancf_codegen.lower.point import COMPONENTS, coordinates
+from symancf_codegen.tensor import TensorProduct, tensor_product
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Array, PointLaw, Rule, Space
@@ -68,7 +69,7 @@ class Segment:
     `slots[x, y]` is the row of M for the components x, y of the jets (3 * jet + component).
     `varying` are the parameters with a value per point; those of the segment's points begin at
     row `first_row` of the array ``cell``, point by point. `patch` is the number of points of a
-    patch.
+    patch. `tensor` are its functions as tensor products, if they are some.
     """
 
     index: int
@@ -81,6 +82,7 @@ class Segment:
     varying: tuple[str, ...] = ()
     first_row: int = 0
     patch: int = 0
+    tensor: TensorProduct | None = None
 
     @property
     def size(self) -> int:
@@ -139,7 +141,8 @@ class FunctionClass:
 class KernelStructure:
     """All that the printer needs to know about a kernel on cells.
 
-    `shared` are the names of the unknowns of a cell, of all laws.
+    `shared` are the names of the unknowns of a cell, of all laws. What is made of classes and
+    tables has names in C that begin with `prefix`.
     """
 
     space: Space
@@ -152,6 +155,24 @@ class KernelStructure:
     has_tangent: bool
     modes: tuple[str, ...]
     shared: tuple[str, ...] = ()
+    prefix: str = ""
+
+    def first_moment(self, segment: Segment) -> int:
+        """Return where the moments of a segment begin among those of all."""
+        return sum(s.size * s.slot_count for s in self.segments[: segment.index])
+
+    @property
+    def linear(self) -> KernelStructure | None:
+        """The same with the linear functions of the corners; None where `coarse` is not possible.
+
+        That is where K is no matrix of functions of the cell alone, or there are none.
+        """
+        space = self.space.linear
+        if space is None or self.shared or not (self.symmetric and self.has_tangent):
+            return None
+        tables = [space.tabulate(s.jets, s.points) for s in self.segments]
+        classes = _ordered(classes_of(tables), self.segments)
+        return replace(self, space=space, classes=classes, tables=tables, prefix="corner_")
 
 
 def build(
@@ -171,7 +192,8 @@ def build(
         _slots(segment, symmetric)
     tables = [space.tabulate(s.jets, s.points) for s in segments]
     classes = _ordered(classes_of(tables), segments)
-    for segment in segments:
+    for segment, table in zip(segments, tables, strict=True):
+        segment.tensor = tensor_product(space, segment.jets, segment.points, table)
         own = [c.points for c in classes if c.patched and c.jets[segment.index]]
         segment.patch = next(iter(own), segment.size)
     return KernelStructure(

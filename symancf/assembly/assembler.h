@@ -47,6 +47,10 @@ typedef struct {
   const int32_t *positions;    /* offset of vertex j in the rows of i; ~offset off-diagonal */
   const void *half_places; /* [n][pairs I < J of corners] in rows of a half; NULL: there is none */
   int32_t half_wide;       /* whether they are numbers of 16 bits, else 8 */
+  int32_t linear;          /* corners whose linear functions COARSE takes */
+  int32_t moments_rows;    /* rows of MOMENTS */
+  float *at_points;        /* [batches][moments_rows][8] what MOMENTS tells, times a factor */
+  double moments_factor;
   /* cells */
   int32_t corners, vectors; /* nodes of a cell, coefficient vectors of a node */
   int32_t parts, mapped; /* runs of vectors that follow each other; how many, the last, are mapped */

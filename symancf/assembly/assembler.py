@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,10 +16,11 @@ import numpy as np
 
 from symancf_codegen.modes import MODES
 
-from ..arrays import Array, Ints, Mask, address
+from ..arrays import Array, Data, Ints, Mask, address
 from ..errors import ParameterError
 from ..kinematics.memory import STEP
 from ..runtime import jit
+from ..runtime.jit import aligned
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc
 from ..values.parameter import (
@@ -37,11 +39,12 @@ from .group import Group, grouped, parameters, source
 from .structures import LANES, Term, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from mpi4py import MPI
 
     from .half import Half
+    from .half_blocks import HalfBlocks, Singles
     from .linearized import Linearized
     from .matrix import Matrix
     from .numbering import Numbering
@@ -81,6 +84,26 @@ class Derivatives:
     bad: int
 
 
+@dataclass(frozen=True)
+class MomentProduct:
+    """Products with the tangent of a state, see `Assembler.moments`.
+
+    Attributes
+    ----------
+    terms, rooms : the assembler of C, and the arrays that it reads.
+    call : the function of C.
+    """
+
+    terms: Terms
+    rooms: list[Singles]
+    call: Callable[..., int]
+
+    def __call__(self, v: Singles, f: Singles) -> None:
+        """Write the product with a local vector v to f (owned rows are complete)."""
+        with EVENTS["product"]:
+            self.call(ctypes.addressof(self.terms), address(v), address(f))
+
+
 class Assembler:
     """All forms as one C structure; those of one kernel share their lanes, see `group`.
 
@@ -117,6 +140,9 @@ class Assembler:
         self._assemble.restype = ctypes.c_int64
         pointer = ctypes.c_void_p
         self._assemble.argtypes = [pointer, ctypes.c_int, pointer, pointer, pointer, pointer]
+        self._multiply_moments = library.symancf_multiply_moments
+        self._multiply_moments.restype = ctypes.c_int64
+        self._multiply_moments.argtypes = [pointer, pointer, pointer]
         self._linearized_size = library.symancf_linearized_size
         self._linearized_size.restype = ctypes.c_int64
         self.revision = 0
@@ -542,6 +568,75 @@ class Assembler:
         with linear.visible_to_c(self._by_group()):
             return self._call("product", x, v, f, None)
 
+    def diagonal(self, x: Array, blocks: Array) -> int:
+        """Add the blocks of the tangent on the diagonal to `blocks` (vertices, 3, 3)."""
+        return self._of_nodes("diagonal", x, blocks, None)
+
+    def coarse(self, x: Array, half: HalfBlocks) -> int:
+        """Write the tangent of the linear functions of corners, see `MatrixFree`."""
+        half.clear()
+        try:
+            return self._of_nodes("coarse", x, None, half)
+        finally:
+            half.finish()
+
+    def moments(
+        self, x: Array, rooms: dict[Group, Singles], factor: float
+    ) -> tuple[MomentProduct, int]:
+        """Return products with the tangent at `x` in single precision, times a factor.
+
+        They read its derivatives at the points of cells, for which `rooms` are made and used again.
+        """
+        terms: list[Term] = []
+        groups = self.groups
+        for group in set(rooms) - set(groups):
+            del rooms[group]
+        for group in groups:
+            kernel, term = self.forms[group.numbers[0]].kernel, Term.from_buffer_copy(group.term)
+            if kernel.has_tangent:
+                multiply = self._telling(kernel, "multiply", single=True)
+                term.moments = self._telling(kernel, "moments").addresses["moments"]
+                term.multiply = multiply.addresses["multiply"]
+                term.moments_rows, term.moments_factor = kernel.moments, factor
+                if group not in rooms:
+                    size = -(-group.size // LANES), kernel.moments, LANES
+                    room = aligned((math.prod(size) // 2,))  # a double has room for two
+                    rooms[group] = room.view(np.float32).reshape(size)
+                term.at_points = address(rooms[group])
+            terms.append(term)
+        made = self._with_terms(terms)
+        with EVENTS["tangent"]:
+            bad = self._assemble(
+                ctypes.byref(made), CODE["moments"], self._address(x), None, None, None
+            )
+        if bad < 0:
+            raise MemoryError("assembly: no memory for the scratch of one batch")
+        return MomentProduct(made, list(rooms.values()), self._multiply_moments), int(bad)
+
+    def _of_nodes(self, mode: str, x: Array, blocks: Array | None, half: HalfBlocks | None) -> int:
+        """Evaluate a mode of kernels that is compiled when it is asked for, see `prepare`."""
+        terms: list[Term] = []
+        places: list[Data] = []
+        for group in self.groups:
+            forms = [self.forms[number] for number in group.numbers]
+            kernel, term = forms[0].kernel, Term.from_buffer_copy(group.term)
+            if kernel.has_tangent:
+                setattr(term, mode, self._telling(kernel, mode).addresses[mode])
+                term.linear = kernel.linear
+                if half is not None:
+                    places.append(np.concatenate([half.places(form) for form in forms]))
+                    term.half_places, term.half_wide = address(places[-1]), half.wide
+            terms.append(term)
+        made = self._with_terms(terms)
+        if half is not None:
+            made.half = ctypes.pointer(half.structure)
+        with EVENTS["tangent"]:
+            at = self._address
+            bad = self._assemble(ctypes.byref(made), CODE[mode], at(x), None, at(blocks), None)
+        if bad < 0:
+            raise MemoryError("assembly: no memory for the scratch of one batch")
+        return int(bad)
+
     def linearize(self, x: Array, linear: Linearized) -> int:
         """Keep the tangent at `x` of points projected onto facets, whose products are expensive."""
         terms = self._by_group()
@@ -709,18 +804,19 @@ class Assembler:
         for group in self.groups:
             group.overwritten()
 
-    def prepare(self, mode: str, forms: Sequence[int]) -> None:
-        """Compile a function of the kernels of forms (collective)."""
+    def prepare(self, mode: str, forms: Sequence[int], single: bool = False) -> None:
+        """Compile a function of the kernels of forms, perhaps in single precision (collective)."""
         for number in forms:
-            self._telling(self.forms[number].kernel, mode)
+            self._telling(self.forms[number].kernel, mode, single)
 
     def output_rows(self, number: int) -> tuple[tuple[str, int, tuple[str, ...]], ...]:
         """Return law, number of points and names of the ``"outputs"`` of a form (collective)."""
         return self._telling(self.forms[number].kernel, "outputs").description.outputs
 
-    def _telling(self, kernel: jit.Kernel, mode: str) -> jit.Kernel:
+    def _telling(self, kernel: jit.Kernel, mode: str, single: bool = False) -> jit.Kernel:
         if (kernel, mode) not in self._tables:
-            self._tables[kernel, mode] = jit.with_modes(kernel, (mode,), self._comm)
+            modes = (mode,)
+            self._tables[kernel, mode] = jit.with_modes(kernel, modes, self._comm, single=single)
         return self._tables[kernel, mode]
 
 

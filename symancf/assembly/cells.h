@@ -198,6 +198,16 @@ static void gather_rates(const symancf_assembler *assembler, const symancf_term 
   for (int k = 0; k < rows * LANES; k++) w[k] -= c * u[k];
 }
 
+/* Add the diagonal blocks of 8 cells to those of their vertices, nine numbers of each. */
+static void add_diagonal(const symancf_term *t, int first, int lanes, const double *restrict D, double *restrict f)
+{
+  for (int l = 0; l < lanes; l++) {
+    const int32_t *vertex = t->vertices + t->vertex_start[first + l];
+    for (int v = 0; v < t->corners; v++)
+      for (int k = 0; k < 9; k++) f[9 * (int64_t)vertex[v] + k] += D[(9 * v + k) * LANES + l];
+  }
+}
+
 static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, int what, const double *x,
                      const double *v, double *f, double *energies, double *work, int32_t *cleared)
 {
@@ -252,6 +262,20 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
       else if (t->functions) scatter_whole(assembler, t, first, lanes, nodal_matrix(t, batch, K), corners);
       else scatter_matrix(assembler, t, first, lanes, K, corners);
       if (t->scalars) scatter_scalars(assembler, t, first, lanes, K, w);
+    } else if (what == DIAGONAL) {
+      bad += t->diagonal(lanes, t->uniform, cell, X, u, K);
+      disturb(K, 9 * n * LANES);
+      add_diagonal(t, first, lanes, K, f);
+    } else if (what == MOMENTS) {
+      const int64_t size = (int64_t)t->moments_rows * LANES;
+      bad += t->moments(lanes, t->uniform, cell, X, u, K);
+      disturb(K, size);
+      for (int64_t k = 0; k < size; k++) t->at_points[batch * size + k] = (float)(K[k] * t->moments_factor);
+    } else if (what == COARSE) {
+      bad += t->coarse(lanes, t->uniform, cell, X, u, K);
+      disturb(K, 9 * t->linear * (t->linear + 1) / 2 * LANES);
+      scatter_corners(assembler->half, t, first, lanes, (const v8 *)K, t->linear,
+                      (half_corner (*)[LANES])corners, (v8 *)e);
     } else {
       gather(t, batch, v, own, w);
       bad += t->product(lanes, t->uniform, cell, X, u, w, e);

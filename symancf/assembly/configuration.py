@@ -415,12 +415,14 @@ class Configuration(ABC):
         pairs = [(number[name], vertices) for name, vertices in carriers]
         pairs += self._in_room(pairs)
         self.numbering = Numbering(self.topology, blocks, pairs, self.layout.owners)
-        self.reference = np.zeros(self.numbering.coordinates)
         self.state = np.zeros(self.numbering.coordinates)
         position = self.numbering.block("position")
-        self.reference[self.numbering.coordinates_of(position)] = self.points[
-            self.numbering.carriers(position)
-        ]
+        carriers = self.numbering.carriers(position)
+        if 3 * len(carriers) == self.numbering.coordinates == self.points.size:
+            self.reference = self.points.reshape(-1)  # there is nothing else
+        else:
+            self.reference = np.zeros(self.numbering.coordinates)
+            self.reference[self.numbering.coordinates_of(position)] = self.points[carriers]
 
     def require_numbers(
         self, what: str, vectors: Mapping[str, Array], among: Mask | None = None

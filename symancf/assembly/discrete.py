@@ -24,6 +24,7 @@ from .configuration import Configuration
 from .form import keeps_nodes
 from .half import Half
 from .matrix import Matrix
+from .matrix_free import MatrixFree, suits_products
 from .memory import Memory
 from .numbering import IDLE
 from .revisions import Bounds, Change, Review, Standing, Verdict
@@ -260,6 +261,18 @@ class DiscreteSystem(Configuration):
         half = Half(self.comm, self.numbering, [form for form in self.forms if not form.moving])
         self.assembler.attach_half(half)
         return half
+
+    @cached_property
+    def matrix_free(self) -> MatrixFree | None:
+        """The tangent by products of kernels, where `MatrixFree` serves, else None (collective).
+
+        Whoever asks has found that all unknowns are displacements of nodes.
+        """
+        forms = [form for form in self.forms if not form.moving]
+        suits = not self.changing and suits_products(forms)
+        if not self.comm.allreduce(suits, op=MPI.LAND):
+            return None
+        return MatrixFree(self.comm, self.numbering, self.assembler, forms)
 
     @property
     def has_halves(self) -> bool:

@@ -60,12 +60,14 @@ class Block:
         as many numbers: their equations say where).
     of : of a block that many terms share, each on vertices of its own: what their rows are
         called, ``of:owner``.
+    sums : whether its equations are sums over many places, with the round-off of all.
     """
 
     name: str
     size: int
     kind: Kind = "position"
     of: str = ""
+    sums: bool = False
 
     @property
     def moves(self) -> bool:
@@ -203,12 +205,16 @@ class VertexTerms:
         self._number.append(number)
 
     def of(self, ids: Ints) -> npt.NDArray[np.intp]:
-        """Return the number of the owner of each vertex id, -1 where there is none."""
+        """Return the number of the owner of each vertex id, -1 where there is none.
+
+        To be read alone where there are no owners at all: without memory.
+        """
+        if not self._first:
+            return np.broadcast_to(np.intp(-1), ids.shape)
         owner = np.full(ids.shape, -1, dtype=np.intp)
-        if self._first:
-            at = np.searchsorted(self._first, ids, side="right") - 1
-            inside = (at >= 0) & (ids < np.asarray(self._end)[np.maximum(at, 0)])
-            owner[inside] = np.asarray(self._number, dtype=np.intp)[at[inside]]
+        at = np.searchsorted(self._first, ids, side="right") - 1
+        inside = (at >= 0) & (ids < np.asarray(self._end)[np.maximum(at, 0)])
+        owner[inside] = np.asarray(self._number, dtype=np.intp)[at[inside]]
         return owner
 
 
@@ -235,7 +241,7 @@ class Numbering:
     coordinate_of_row, prescribed_rows : of this rank.
     block_size : a common divisor of the vertices' numbers of rows.
     revision : number of times that other vertices came into the room of the topology; arrays
-        are written in place then, but `free` and `columns_of_free`.
+        are written in place then, but `free`.
     """
 
     def __init__(
@@ -343,11 +349,14 @@ class Numbering:
         self.prescribed_rows = np.flatnonzero(~free[self.coordinate_of_row])
 
     def _find_free(self) -> None:
-        """List the free coordinates, and their columns."""
+        """List the free coordinates."""
         self.free = np.flatnonzero(self.fixed_by < 0)
-        self.columns_of_free = (
-            self.first_column[self.vertex_of[self.free]] + self.rank_in_vertex[self.free]
-        ).astype(np.int64)
+
+    @property
+    def columns_of_free(self) -> Ints:
+        """The columns of the free coordinates (free,), as long as they are: made anew each time."""
+        first = self.first_column[self.vertex_of[self.free]]
+        return np.asarray(first + self.rank_in_vertex[self.free], dtype=np.int64)
 
     # ---- vertices that come and go --------------------------------------------------------------
     def renew(self) -> None:
@@ -379,7 +388,8 @@ class Numbering:
         first = self.vertices - topology.room
         self.vertex_row[first:], self.vertex_plain[first:] = -1, 0
         self.row_count[first:][self.global_vertex[first:] < 0] = 0
-        self.owner[first:] = self.owners.of(topology.vertex_ids[first:])
+        if self.owner.flags.writeable:
+            self.owner[first:] = self.owners.of(topology.vertex_ids[first:])
         self._find_free()
         self._prescribed = np.flatnonzero(self.fixed_by >= 0)
         self._prescribed_exchange = self.halo.restricted(self._prescribed)

@@ -10,6 +10,7 @@
 #include "cells.h"
 #include "entities.h"
 #include "closest_points.h"
+#include "moments.h"
 #include "assembler.h"
 #include "ways.h"
 
@@ -29,7 +30,8 @@ static int64_t scratch(const symancf_term *t)
   if (t->tabulated) {
     const int64_t n = widest(t);
     const int64_t blocks = t->symmetric ? n * (n + 1) / 2 : n * n;
-    return ((t->rates < 0 ? 5 : 6) * 3 * n + 9 * blocks) * LANES + corner_size(t) + whole_size(t);
+    const int64_t matrix = 9 * blocks > t->moments_rows ? 9 * blocks : t->moments_rows;
+    return ((t->rates < 0 ? 5 : 6) * 3 * n + matrix) * LANES + corner_size(t) + whole_size(t);
   }
   const int64_t m = t->jets, n = t->columns;
   if (t->closest_points) return m * (3 + m) * LANES;
@@ -44,6 +46,9 @@ static int64_t scratch(const symancf_term *t)
  *   PRODUCT:   f += tangent . v          (v: local vector), that at x or the one that is kept
  *   LINEARIZE: keep the tangent of terms that have a place for it
  *   OUTPUTS, UPDATE, INITIAL: of each point, to the tables of the terms that have one
+ *   DIAGONAL:  f += blocks of the tangent on the diagonal (f: nine numbers of each vertex)
+ *   MOMENTS:   derivatives at points, to the arrays of the terms that have one
+ *   COARSE:    half += P^T tangent P of the linear functions of corners
  *   PARAMETER: f += derivative of the residual along the direction of parameters, where that is
  * Returns the number of points that left the domain of their law, or -1 when memory is short.
  */
@@ -62,7 +67,8 @@ int64_t symancf_assemble(const symancf_assembler *assembler, int what, const dou
   if (!work) return -1;
   for (int k = 0; k < assembler->terms; k++) {
     const symancf_term *t = assembler->term + k;
-    if (!t->n || (what == PRODUCT && !t->has_tangent)) continue;
+    if (!t->n || ((what == PRODUCT || what == DIAGONAL || what == COARSE) && !t->has_tangent)) continue;
+    if (what == MOMENTS && !t->at_points) continue;
     if (what == PARAMETER && !t->uniform_rate) continue;
     if (what == PULL && !t->by_cell) continue;
     if (tabulates(what) && !t->table) continue;

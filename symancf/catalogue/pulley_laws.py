@@ -25,6 +25,8 @@ class Cord(NamedTuple):
     unit: S
     fed_a: S
     fed_b: S
+    motor_a: S
+    motor_b: S
 
 
 def direction(d: V, e1: V, e2: V, counted: S, offset: S) -> E:
@@ -39,7 +41,8 @@ def direction(d: V, e1: V, e2: V, counted: S, offset: S) -> E:
 def _segment(d: V, offset: S, arcs: E, s_a: S, s_b: S, T_a: S, cord: Cord) -> E:
     """Return the energy of a segment with a straight part and arcs; see `tendon_laws.segment`."""
     L = sp.sqrt(d.dot(d) - offset**2) + arcs
-    length = cord.l0 + s_b - s_a + cord.fed_a + cord.fed_b
+    length = cord.l0 + cord.fed_a + cord.fed_b
+    length += laws.passed(s_b, cord.taut, cord.motor_b) - laws.passed(s_a, cord.taut, cord.motor_a)
     weight = (cord.taut + (1 - cord.taut) * laws.SLACK) * cord.unit
     distance = cord.taut * L + (1 - cord.taut) * frozen(L)
     soft = cord.taut * weight / cord.EA + (1 - cord.taut)
@@ -48,34 +51,42 @@ def _segment(d: V, offset: S, arcs: E, s_a: S, s_b: S, T_a: S, cord: Cord) -> E:
 
 def leaving(
     r_a: V, e1_a: V, e2_a: V, r_b: V, s_a: S, s_b: S, T_a: S, *,
-    l0: S, EA: S, taut: S, unit: S, fed_a: S, fed_b: S, R_a: S, from_a: S, counted_a: S,
+    l0: S, EA: S, taut: S, unit: S, fed_a: S, fed_b: S, motor_a: S, motor_b: S,
+    R_a: S, from_a: S, counted_a: S,
 ) -> E:  # fmt: skip
     """Return the energy of a segment from a circle to a point."""
     d = r_b - r_a
     arcs = R_a * (direction(d, e1_a, e2_a, counted_a, -R_a) - from_a)
-    return _segment(d, R_a, arcs, s_a, s_b, T_a, Cord(l0, EA, taut, unit, fed_a, fed_b))
+    return _segment(
+        d, R_a, arcs, s_a, s_b, T_a, Cord(l0, EA, taut, unit, fed_a, fed_b, motor_a, motor_b)
+    )
 
 
 def arriving(
     r_a: V, r_b: V, e1_b: V, e2_b: V, s_a: S, s_b: S, T_a: S, *,
-    l0: S, EA: S, taut: S, unit: S, fed_a: S, fed_b: S, R_b: S, from_b: S, counted_b: S,
+    l0: S, EA: S, taut: S, unit: S, fed_a: S, fed_b: S, motor_a: S, motor_b: S,
+    R_b: S, from_b: S, counted_b: S,
 ) -> E:  # fmt: skip
     """Return the energy of a segment from a point to a circle."""
     d = r_b - r_a
     arcs = -R_b * (direction(d, e1_b, e2_b, counted_b, R_b) - from_b)
-    return _segment(d, R_b, arcs, s_a, s_b, T_a, Cord(l0, EA, taut, unit, fed_a, fed_b))
+    return _segment(
+        d, R_b, arcs, s_a, s_b, T_a, Cord(l0, EA, taut, unit, fed_a, fed_b, motor_a, motor_b)
+    )
 
 
 def between(
     r_a: V, e1_a: V, e2_a: V, r_b: V, e1_b: V, e2_b: V, s_a: S, s_b: S, T_a: S, *,
-    l0: S, EA: S, taut: S, unit: S, fed_a: S, fed_b: S, R_a: S, R_b: S, from_a: S, from_b: S,
-    counted_a: S, counted_b: S, mirrored: S,
+    l0: S, EA: S, taut: S, unit: S, fed_a: S, fed_b: S, motor_a: S, motor_b: S,
+    R_a: S, R_b: S, from_a: S, from_b: S, counted_a: S, counted_b: S, mirrored: S,
 ) -> E:  # fmt: skip
     """Return the energy of a segment from circle to circle; `mirrored`: -1 of opposite axes."""
     d, at_a, at_b = r_b - r_a, mirrored * R_b - R_a, R_b - mirrored * R_a
     arcs = R_a * (direction(d, e1_a, e2_a, counted_a, at_a) - from_a)
     arcs -= R_b * (direction(d, e1_b, e2_b, counted_b, at_b) - from_b)
-    return _segment(d, at_b, arcs, s_a, s_b, T_a, Cord(l0, EA, taut, unit, fed_a, fed_b))
+    return _segment(
+        d, at_b, arcs, s_a, s_b, T_a, Cord(l0, EA, taut, unit, fed_a, fed_b, motor_a, motor_b)
+    )
 
 
 @memory(s0=0, y0=0)

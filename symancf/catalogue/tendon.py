@@ -59,6 +59,7 @@ NO_STRAIN = 16.0 * float(np.finfo(float).eps)
 WEIGHT = 2.0
 SHORT = 0.02  # of the length in the reference: a segment whose end this is
 TAUT, UNIT, L0, GRIP = "taut", "unit", "l0", "grip"
+FREE, BEGAN = "free", "began"  # of motors of slack cords
 # tensions of cords over their unit, the scale of multipliers
 TENSION = Block("tensions", 1, "algebraic")
 STIFF = 1e300  # EA of what does not stretch, where it divides
@@ -67,7 +68,7 @@ STIFF = 1e300  # EA of what does not stretch, where it divides
 class _PartBinding(PlaceBinding):
     """Segments or eyelets of a tendon in one system."""
 
-    term: _Segments | _Rubbing
+    term: _Segments | _Rubbing | _Resting
     of: TendonBinding
 
     def own_form(self, configuration: Configuration) -> Form:
@@ -79,6 +80,9 @@ class _PartBinding(PlaceBinding):
         """Return the parameters; what differs from place to place is in `cell_values`."""
         values = super().uniform_values(configuration) | {UNIT: configuration.scale}
         values |= {TAUT: OfStep(self.of.taut)}
+        if isinstance(self.term, _Resting):
+            began = partial(self.of.motor, 1 + int(self.term.first[0] > 0))
+            values |= {FREE: OfStep(partial(self.of.motor, 0)), BEGAN: OfStep(began)}
         if isinstance(self.term, _Rubbing):
             eyelets = int(self.term.first[0]) + 1 not in self.of.term._pulleys
             values |= {GRIP: OfStep(partial(self.of.gripped, configuration, eyelets))}
@@ -116,6 +120,17 @@ class _Rubbing(VirtualWork):
     """The friction in eyelets; see `tendon_laws.eyelet`."""
 
     lengths = ("la", "lb")
+    first: Ints
+
+    def bind(self, layout: Layout) -> _PartBinding:
+        """Announce entities (collective)."""
+        return _PartBinding(self, layout)
+
+
+class _Resting(VirtualWork):
+    """What holds the motor of a slack cord; see `tendon_laws.motor_at_rest`."""
+
+    lengths = ()
     first: Ints
 
     def bind(self, layout: Layout) -> _PartBinding:
@@ -321,6 +336,7 @@ class Tendon(OneProcess, Displayable):
             self._segments.append(term)
         self._rubbing = self._friction_terms(EA)
         self._drives: list[PlaceTerm] = []
+        self._resting: list[_Resting] = []
         for k, sign, w in zip((0, n - 1), (-1.0, 1.0), self._winches, strict=True):
             if w.force is not None:
                 at, name = self._eyelets(np.array([k])), f"{self.name} (winch at {k})"
@@ -329,7 +345,13 @@ class Tendon(OneProcess, Displayable):
                 pull = {"force": force, "EA": EA, "sign": sign}
                 self._drives.append(Potential(laws.pull, at, name=name, **pull))
             if w.motor is not None:
-                self._drives.append(self._motor(w, self._eyelets(np.array([k]))))
+                at = self._eyelets(np.array([k]))
+                self._drives.append(self._motor(w, at))
+                held: dict[str, Any] = dict.fromkeys((TAUT, UNIT, FREE, BEGAN), 1.0)
+                name = f"{self.name} (motor at {k})"
+                rests = _Resting(laws.motor_at_rest, at, name=name, **held)
+                rests.first = np.array([k])
+                self._resting.append(rests)
 
     def _rubs_by(self) -> Any:
         """Return the coefficient of friction, a parameter that watches its domain."""
@@ -401,11 +423,14 @@ class Tendon(OneProcess, Displayable):
         return Eyelets(place, self._within[js], offset, **unknowns)
 
     def _feeds(self, first: int) -> dict[str, Any]:
-        """Return what winches pay out into segments, of which the first is `first`."""
+        """Return what winches pay out into segments from `first` on, and where motors are."""
         start, end = (0.0 if w.feed is None else w.feed for w in self._winches)
+        motors = [float(w.motor is not None) for w in self._winches]
         return {
             "fed_a": start if first == 0 else 0.0,
             "fed_b": end if first == self.size - 2 else 0.0,
+            "motor_a": motors[0] if first == 0 else 0.0,
+            "motor_b": motors[1] if first == self.size - 2 else 0.0,
         }
 
     def _runs(self, first: Ints, width: int) -> list[Ints]:
@@ -420,7 +445,7 @@ class Tendon(OneProcess, Displayable):
 
     @property
     def _terms(self) -> list[PlaceTerm]:
-        return [*self._segments, *self._rubbing, *self._drives]
+        return [*self._segments, *self._rubbing, *self._resting, *self._drives]
 
     def bind(self, layout: Layout) -> TendonBinding:
         """Announce entities and unknowns (collective)."""
@@ -541,11 +566,14 @@ class TendonBinding:
             layout.call(part, part.name.replace(term.name, self.name, 1))
         self.segments = [layout.bind(part) for part in term._segments]
         self.rubbing = [layout.bind(part) for part in term._rubbing]
+        self.resting = [layout.bind(part) for part in term._resting]
         drives = [layout.bind(part) for part in term._drives]
-        for own in (*self.segments, *self.rubbing):
+        for own in (*self.segments, *self.rubbing, *self.resting):
             own.of = self
-        self.parts: list[PlaceBinding] = [*self.segments, *self.rubbing, *drives]
+        self.parts: list[PlaceBinding] = [*self.segments, *self.rubbing, *self.resting, *drives]
         self.variable = StateVariable(self.name, np.ones(1))
+        # whether motors of a slack cord are free, and where those at start and end began the step
+        self.motors = StateVariable(f"{self.name}:motors", np.zeros(3))
         self.grip = StateVariable(f"{self.name}:grip", np.zeros(1))
         self.circles = Circles(term._pulleys, term.size)
         self.counted = StateVariable(f"{self.name}:turns", np.zeros((term.size - 1, 2)))
@@ -604,6 +632,7 @@ class TendonBinding:
 
     def settle(self, configuration: Configuration) -> None:
         """Tell slack from taut, and give elastic segments their tensions there (collective)."""
+        self.motors.value = np.array([0.0, *self.slid(configuration)[[0, -1]]])
         shape, taut = self.shape(configuration), self.taut(0.0)
         excess = shape.L.sum() / shape.cord.sum() - 1.0
         if abs(excess) > TOLERANCE:
@@ -634,7 +663,7 @@ class TendonBinding:
         """Return the angle that a direction is counted from, see `Circles`."""
         return float(self.counted.value[k, side])
 
-    def around(self, part: _Segments | _Rubbing) -> dict[str, Scalar]:
+    def around(self, part: _Segments | _Rubbing | _Resting) -> dict[str, Scalar]:
         """Return what a law takes of pulleys: the middle of arcs, offsets, and angles so far."""
         pulleys, j = self.term._pulleys, int(part.first[0])
         values: dict[str, Any] = {}
@@ -703,11 +732,16 @@ class TendonBinding:
         """Return 1 where it is taut, 0 where it is slack."""
         return float(self.variable.value[0])
 
+    def motor(self, k: int, time: float) -> float:
+        """Return one of the numbers of motors."""
+        return float(self.motors.value[k])
+
     def state_variables(self, configuration: Configuration) -> list[StateVariable]:
         """Return whether it is taut, and angles, which belong to the accepted state."""
         ways = [self.counted, self.spun, self.prescribed] if self.term._pulleys else []
         gripping = [self.grip] if self.rubbing else []
-        return [self.variable, *gripping, *ways]
+        motors = [self.motors] if self.resting else []
+        return [self.variable, *gripping, *motors, *ways]
 
     # ---- friction -------------------------------------------------------------------------------
     def gripped(self, configuration: Configuration, eyelets: bool, time: float) -> float:
@@ -748,17 +782,49 @@ class TendonBinding:
         taut = self.variable.value[0] > 0.0
         if taut:
             pulls = self._pulls(configuration)
-            other = bool(pulls.min() < -self._negligible(configuration))
+            nothing = self._negligible(configuration)
+            other = bool(pulls.min() < -nothing)
+            other |= bool(pulls.max() <= nothing) and self._wound(configuration)
             if self.rubbing and np.abs(pulls).max() <= NO_STRAIN * self._stiffness(configuration):
                 self._put(configuration, np.zeros(self.term.size - 1))
         else:
             shape = self.shape(configuration)
             other = bool(shape.L.sum() > (1.0 + TOLERANCE) * shape.cord.sum())
+        began, freed = self.motors.value[1:], self.motors.value[0] > 0.0
+        if self.resting and not (taut or other or freed):
+            self.motors.value = np.array([1.0, *began])  # where they pull nothing
+            return Verdict.AGAIN
+        self.motors.value = np.array(
+            [0.0, *(began if other else self.slid(configuration)[[0, -1]])]
+        )
         if not other:
             return self._turned(configuration)
         self.variable.value = np.array([0.0 if taut else 1.0])
         self._put(configuration, np.zeros(self.term.size - 1))
         return Verdict.AGAIN
+
+    def _wound(self, configuration: Configuration) -> bool:
+        """Tell whether its motors have taken in cord in this step (collective)."""
+        way = (self.slid(configuration)[[0, -1]] - self.motors.value[1:]) * (1.0, -1.0)
+        moved = sum(way[int(part.first[0] > 0)] for part in self.term._resting)
+        return bool(moved > TOLERANCE * self.lengths.sum())
+
+    def _pushes(self, configuration: Configuration) -> str:
+        """Tell which motor pays out cord that has no tension, "": none does (collective)."""
+        if self.resting and not self.tensions(configuration).any():
+            motors = [drive for drive in self.term._drives if isinstance(drive, VirtualWork)]
+            for rest, motor in zip(self.term._resting, motors, strict=True):
+                ds, k = symbols_of((0, "slide"), "rate")[0], int(rest.first[0])
+                pairs = zip(motor.motions, motor.forces, strict=True)
+                pull = sp.Add(*(sp.diff(motion, ds) * force for motion, force in pairs))
+                force = float(motor._values(configuration, [pull])[0, 0]) * (-1.0 if k else 1.0)
+                if force < 0.0:
+                    return (
+                        f"the motor at place {k} of {self.term.what} pays out cord without end: it "
+                        f"has no tension, and the motor pushes with {-force:.3g}; limit its force "
+                        "to what is not negative, sp.Max(force, 0)"
+                    )
+        return ""
 
     def explain(self, configuration: Configuration, state: Array, time: float) -> str:
         """Tell which segment ends at a state: where no cord is left, or its places meet."""
@@ -766,8 +832,11 @@ class TendonBinding:
         try:
             with np.errstate(all="ignore"):  # there may be no numbers
                 shape = self.shape(configuration, time)
+                pushes = self._pushes(configuration)
         finally:
             configuration.state[:] = kept
+        if pushes:
+            return pushes
         if self._end:
             return f"{self.term.what}, t = {time:.6g}: {self._end}"
         left, apart = shape.cord / self.lengths, shape.L / self.lengths
@@ -780,7 +849,8 @@ class TendonBinding:
                 return (
                     f"{what} in segment {k} of {self.term.what}, between its places {places} at "
                     f"t = {time:.6g}: {shape.cord[k]:.3g} of a length of {self.lengths[k]:.3g} in "
-                    f"the reference, over a distance of {shape.L[k]:.3g}"
+                    f"the reference, over a distance of {shape.L[k]:.3g}: pay more cord "
+                    "out, or end the step before"
                 )
         if self.term.inextensible and self.rubbing:
             return (
@@ -795,6 +865,7 @@ class TendonBinding:
         if self.term._pulleys or not self.variable.value[0] > 0.0:
             return None
         least = -self._negligible(configuration) / configuration.stiffness
+        least *= -1.0 if self.resting else 1.0  # motors wind nothing up without tension
         return Bounds(self.term._tensions.local(configuration)[0], least)
 
     def _negligible(self, configuration: Configuration) -> float:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # Weighs the rows of a slack tendon, which say where it lies and pull nothing: little beside forces.
 # Ten times more or less changes no iteration: no test.
 SLACK = sp.Float(1e-9)
+# Of that: determines what has passed a motor that pulls nothing, in the tangent alone. No test.
+FAINT = sp.Float(1e-6)
 # Weighs what has slid against forces, by the tension over the length, and at least by LEAST units
 # of tensions over it. The equation has the same solutions for any, iterations differ: no test.
 GRIP = sp.Float(10.0)
@@ -37,17 +39,35 @@ def segment(
     unit: S,
     fed_a: S,
     fed_b: S,
+    motor_a: S,
+    motor_b: S,
 ) -> E:
     """Return T (L - l) - T^2 l/(2 EA), stationary in the tension T: the energy of a segment.
 
-    A slack one pulls nothing; next to no stiffness says where the cord is.
+    A slack one pulls nothing; next to no stiffness says where the cord is, but not where a motor
+    at its end is.
     """
     d = r_b - r_a
-    L, cord = sp.sqrt(d.dot(d)), l0 + s_b - s_a + fed_a + fed_b
+    L, cord = sp.sqrt(d.dot(d)), l0 + fed_a + fed_b
+    cord += passed(s_b, taut, motor_b) - passed(s_a, taut, motor_a)
     weight = (taut + (1 - taut) * SLACK) * unit
     distance = taut * L + (1 - taut) * frozen(L)
     soft = taut * weight / EA + (1 - taut)
     return weight * T_a * (distance - cord - soft * T_a * cord / 2)
+
+
+def passed(s: S, taut: S, motor: S) -> E:
+    """Return what has passed an end, on which a slack cord exerts no force where a motor is."""
+    return s + (1 - taut) * motor * (frozen(s) - s)
+
+
+def motor_at_rest(s_a: S, ds_a: S, *, began: S, taut: S, unit: S, free: S) -> dict[E, E]:
+    """Return what holds the motor of a slack cord where it began the step, next to nothing.
+
+    `free`: it has left that place; nothing holds it then.
+    """
+    k = (1 - taut) * SLACK * unit
+    return {ds_a: k * ((1 - free) * (began - s_a) + free * FAINT * (frozen(s_a) - s_a))}
 
 
 def angle(r_a: V, r_b: V, r_c: V) -> E:

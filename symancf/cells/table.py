@@ -196,7 +196,7 @@ class Cell:
         if len(self.nodes) == n:
             return np.zeros(len(x))
         between, _ = self.straight.evaluate(self.unit[n:])
-        off = np.linalg.norm(x[:, n:] - np.einsum("mv,kva->kma", between, x[:, :n]), axis=2)
+        off = np.linalg.norm(x[:, n:] - between @ x[:, :n], axis=2)
         return np.asarray(self._sum_between * off.max(axis=1))
 
     @cached_property

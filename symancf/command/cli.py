@@ -17,7 +17,15 @@ Command = Callable[[argparse.Namespace], int]
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    """Report on PETSc, MPI, BLAS and compiler: what is there, what is slow, how to mend it."""
+    """Report on PETSc, MPI, BLAS and compiler: what is there, what is slow, how to mend it.
+
+    Or predict the memory that the first solution of a script would take, and solve nothing.
+    """
+    if arguments.model is not None:
+        from . import model
+
+        path, *words = arguments.model or [""]
+        return model.main(path, words, as_json=arguments.json)
     from . import doctor as module
 
     return module.main(as_json=arguments.json)
@@ -88,6 +96,13 @@ def parser() -> argparse.ArgumentParser:
 
     sub = add(doctor, "what is installed, what is slow, how to fix it")
     sub.add_argument("--json", action="store_true", help="print the findings as JSON")
+    sub.add_argument(
+        "--model",
+        nargs=argparse.REMAINDER,
+        metavar="SCRIPT",
+        help="memory that the first solution of a script would take instead, from its mesh; what "
+        "follows are arguments of the script",
+    )
 
     sub = add(
         demo,

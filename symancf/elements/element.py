@@ -213,7 +213,23 @@ class Element:
             point[centre(derivative)] = {f"{main}_{centre(derivative)}": sp.Integer(1)}
             tables.append(f"{main}_{centre(derivative)}")
         symbols = tuple(sp.symbols(self.topology.coordinates, real=True))
-        return ElementSpace(self.name, symbols, TableJets(self.functions, tuple(tables)), point)
+        linear: ElementSpace | None = None
+        if self.coarsens:
+            of_corners = {main: self.topology.straight.functions}
+            jets = TableJets(of_corners, tuple(tables))
+            linear = ElementSpace(f"{self.name} corners", symbols, jets, point)
+        jets = TableJets(self.functions, tuple(tables))
+        return ElementSpace(self.name, symbols, jets, point, linear=linear)
+
+    @property
+    def coarsens(self) -> bool:
+        """Whether the trilinear functions of its corners are among the sums of its own.
+
+        So it is of hexahedra of second order with positions alone.
+        """
+        cell = self.topology
+        hexahedron = cell.factors == (1, 1, 1) and len(cell.nodes) > cell.corners
+        return hexahedron and not self.slopes and tuple(self.fields) == ("N",)
 
     @cached_property
     def N(self) -> tuple[sp.Expr, ...]:

@@ -9,9 +9,10 @@ Choices are arguments of the call, ``energies.cable(strain="green")``.
 from __future__ import annotations
 
 from ..errors import unknown_names
-from ..values.domain import between, domains, not_negative, positive, stressed_at_rest
+from ..values.domain import between, domains, moduli, not_negative, positive, stressed_at_rest
 from .fibres import orthotropic
 from .free_strains import rest_strain, swollen
+from .hysteresis import bergstrom_boyce
 from .mullins import ogden_roxburgh
 from .plastic import j2_plasticity
 from .solids import (
@@ -32,6 +33,7 @@ from .viscoelastic import prony
 
 __all__ = [
     "arruda_boyce",
+    "bergstrom_boyce",
     "between",
     "cable",
     "domains",
@@ -42,6 +44,7 @@ __all__ = [
     "holzapfel_gasser_ogden",
     "j2_plasticity",
     "kirchhoff",
+    "moduli",
     "mooney_rivlin",
     "neo_hooke",
     "not_negative",

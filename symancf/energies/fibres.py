@@ -5,13 +5,28 @@ from __future__ import annotations
 
 from sympy import Expr, Matrix
 
-from ..values.domain import catalogue, domains, positive
+from ..values.domain import catalogue, domains, moduli, positive
 
 _STIFF = dict.fromkeys(("E1", "E2", "E3", "G12", "G13", "G23"), positive())
 
 
+#: The moduli of an orthotropic law are its constants.
+_MODULI = {
+    "E1": lambda E1: E1,
+    "E2": lambda E2: E2,
+    "E3": lambda E3: E3,
+    "nu12": lambda nu12: nu12,
+    "nu13": lambda nu13: nu13,
+    "nu23": lambda nu23: nu23,
+    "G12": lambda G12: G12,
+    "G13": lambda G13: G13,
+    "G23": lambda G23: G23,
+}
+
+
 @catalogue
 @domains(**_STIFF)
+@moduli("orthotropic", **_MODULI)
 def orthotropic(
     E_gl: Matrix,
     *,

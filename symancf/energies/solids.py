@@ -15,6 +15,7 @@ from ..values.domain import (
     by_call,
     catalogue,
     domains,
+    moduli,
     not_negative,
     positive,
     stressed_at_rest,
@@ -35,6 +36,7 @@ SOLID = YOUNG
 @catalogue
 @isotropic(C10=lambda mu: mu / 2, k=lambda k: k)
 @domains(C10=positive(), k=positive())
+@moduli("isotropic", mu=lambda C10: 2 * C10, k=lambda k: k)
 def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
     r"""Yeoh rubber with split invariants, in a deviatoric and a volumetric part.
 
@@ -79,6 +81,7 @@ def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Part
 @catalogue
 @stressed_at_rest
 @domains(C10=positive(), k=positive())
+@moduli("isotropic")
 def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Parts:
     r"""Yeoh rubber with the plain first invariant, as some of the ANCF literature prints it.
 
@@ -117,6 +120,7 @@ def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> 
 @catalogue
 @isotropic(mu=lambda mu: mu, lam=lambda E, nu: E * nu / ((1 + nu) * (1 - 2 * nu)))
 @domains(mu=positive())
+@moduli("isotropic", mu=lambda mu: mu, lam=lambda lam: lam)
 def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     r"""Compressible neo-Hookean solid.
 
@@ -150,6 +154,7 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
 
 @catalogue
 @domains(**SOLID)
+@moduli("isotropic", E=lambda E: E, nu=lambda nu: nu)
 def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     r"""St Venant-Kirchhoff solid: linear in the Green-Lagrange strain, for small strains.
 
@@ -195,6 +200,7 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     k=lambda k: k,
 )
 @domains(k=positive())
+@moduli("isotropic", mu=lambda C10, C01: 2 * (C10 + C01), k=lambda k: k)
 def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr) -> Parts:
     r"""Mooney-Rivlin rubber with split invariants.
 
@@ -234,6 +240,7 @@ def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr)
 @catalogue
 @isotropic(mu=lambda mu: mu, k=lambda k: k)
 @domains(mu=positive(), Jm=positive(), k=positive())
+@moduli("isotropic", mu=lambda mu: mu, k=lambda k: k)
 def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
     r"""Gent rubber, whose chains can be stretched to an end.
 
@@ -279,6 +286,7 @@ def _stiffening(lambda_m: Expr) -> Expr:
 @catalogue
 @isotropic(mu=lambda mu, lambda_m: mu / _stiffening(lambda_m), k=lambda k: k)
 @domains(mu=positive(), lambda_m=positive(), k=positive())
+@moduli("isotropic", mu=lambda mu, lambda_m: mu * _stiffening(lambda_m), k=lambda k: k)
 def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Parts:
     r"""Arruda-Boyce rubber, eight chains, in five terms of the inverse Langevin function.
 
@@ -322,6 +330,7 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
 @catalogue
 @isotropic(mu=lambda mu: mu, k=lambda k: k)
 @domains(mu=positive(), k=positive())
+@moduli("isotropic", mu=lambda mu: mu, k=lambda k: k)
 def hencky(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, *, mu: Expr, k: Expr) -> Parts:
     r"""Hencky's solid: quadratic in the logarithmic strain, for moderate strains.
 
@@ -366,6 +375,7 @@ def hencky(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, *, mu: Expr, k:
     delta=Domain(0.0, 1.0, (True, False), why="at 1 the chains cannot be stretched"),
     k=positive(),
 )
+@moduli("isotropic", mu=lambda Gc, Ge, delta: Gc * (1 - 2 * delta**2) + Ge, k=lambda k: k)
 def extended_tube(
     J: Expr,
     I1: Expr,
@@ -477,7 +487,13 @@ def ogden(*, terms: int = 3) -> Energy:
         return {"deviatoric": total, "volumetric": parameters["k"] / 2 * (J - 1) ** 2}
 
     names = [name for i in numbers for name in (f"mu{i}", f"alpha{i}")]
-    law = domains(k=positive(), **{f"alpha{i}": NotZero() for i in numbers})(ogden)
+
+    def shear(*constants: Expr) -> Expr:
+        return sum((m * a for m, a in zip(constants[::2], constants[1::2], strict=True)), 0) / 2
+
+    taking(shear, names)
+    law = moduli("isotropic", mu=shear, k=lambda k: k)(ogden)
+    law = domains(k=positive(), **{f"alpha{i}": NotZero() for i in numbers})(law)
     quantities = ("J", "lambda1", "lambda2", "lambda3")
     taking(law, quantities, dict.fromkeys((*names, "k"), REQUIRED))
     return law

@@ -12,11 +12,13 @@ from sympy import Add, Expr, Matrix, S
 from ..errors import KinematicsError, ParameterError
 from ..kinematics.rod import ROD_STRAINS, STIFFNESS
 from ..values.arguments import among
-from ..values.domain import Domain, by_call, catalogue, domains, not_negative, positive
+from ..values.domain import Domain, by_call, catalogue, domains, moduli, not_negative, positive
 from ..values.functions import taking
 from ..values.parameter import label, reals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from .solids import Energy, Parts
@@ -24,6 +26,43 @@ if TYPE_CHECKING:
 _PLATE = {"E": positive(), "nu": Domain(-1.0, 0.5, (False, True), "as of every isotropic solid")}
 _CABLE = {"EA": positive(), "EI": not_negative()}
 _ROD = dict.fromkeys(("EA", "GA2", "GA3", "GJ", "EI2", "EI3", "rigidity"), positive())
+
+_PLATE_MODULI: dict[str, Callable[..., Any]] = {
+    "A11": lambda E, nu, thickness: E * thickness / (1 - nu**2),
+    "A12": lambda E, nu, thickness: E * nu * thickness / (1 - nu**2),
+    "A66": lambda E, nu, thickness: E * thickness / (2 * (1 + nu)),
+    "D11": lambda E, nu, thickness: E * thickness**3 / (12 * (1 - nu**2)),
+    "D12": lambda E, nu, thickness: E * nu * thickness**3 / (12 * (1 - nu**2)),
+    "D66": lambda E, nu, thickness: E * thickness**3 / (24 * (1 + nu)),
+}
+
+
+def _lame(E: Any, nu: Any) -> tuple[Any, Any]:
+    """Return lambda + 2 mu, and lambda."""
+    factor = E / ((1 + nu) * (1 - 2 * nu))
+    return factor * (1 - nu), factor * nu
+
+
+_BEAM_MODULI: dict[str, Callable[..., Any]] = {
+    **{f"C{i}{i}": lambda E, nu: _lame(E, nu)[0] for i in (1, 2, 3)},
+    **{name: lambda E, nu: _lame(E, nu)[1] for name in ("C12", "C13", "C23")},
+    "C44": lambda E, nu: E / (2 * (1 + nu)),
+    "C55": lambda E, nu, k3: k3 * E / (2 * (1 + nu)),
+    "C66": lambda E, nu, k2: k2 * E / (2 * (1 + nu)),
+}
+_CABLE_MODULI: dict[str, Callable[..., Any]] = {"EA": lambda EA: EA, "EI": lambda EI: EI}
+_ROD_MODULI: dict[str, Callable[..., Any]] = {
+    "EA": lambda EA: EA,
+    "GA2": lambda GA2: GA2,
+    "GA3": lambda GA3: GA3,
+    "EI2": lambda EI2: EI2,
+    "EI3": lambda EI3: EI3,
+    "GA23": lambda GA23: GA23,
+    "EI23": lambda EI23: EI23,
+    "GJ": lambda GJ, GA2, GA3, GA23, y_shear, z_shear: (
+        GJ + GA2 * z_shear**2 + GA3 * y_shear**2 - 2 * GA23 * y_shear * z_shear
+    ),
+}
 
 #: What of a stiffness matrix with a diagonal of ones counts as 0.
 ROUND_OFF = 1e-9
@@ -86,6 +125,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
     if curvature == "n1":
 
         @domains(**_PLATE)
+        @moduli("isotropic", **_PLATE_MODULI)
         def kirchhoff(E_gl: Matrix, kappa: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
             return density(E_gl, kappa, E, nu, thickness)
 
@@ -93,6 +133,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
     if curvature == "n3":
 
         @domains(**_PLATE)
+        @moduli("isotropic", **_PLATE_MODULI)
         def kirchhoff_n3(
             E_gl: Matrix, kappa_n3: Matrix, *, E: Expr, nu: Expr, thickness: Expr
         ) -> Expr:
@@ -101,6 +142,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
         return kirchhoff_n3
 
     @domains(**_PLATE)
+    @moduli("isotropic", **_PLATE_MODULI)
     def kirchhoff_n0(E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
         return density(E_gl, kappa_n0, E, nu, thickness)
 
@@ -157,28 +199,34 @@ def cable(
         raise _no_such("cable", "curvature", curvature, ("reference", "geometric", "plane"))
 
     @domains(**_CABLE)
+    @moduli(**_CABLE_MODULI)
     def cable(epsilon: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon**2 / 2 + EI * kappa**2 / 2
 
     @domains(**_CABLE)
+    @moduli(**_CABLE_MODULI)
     def cable_green(epsilon_green: Expr, kappa: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon_green**2 / 2 + EI * kappa**2 / 2
 
     @domains(**_CABLE)
+    @moduli(**_CABLE_MODULI)
     def cable_geometric(epsilon: Expr, kappa_geometric: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon**2 / 2 + EI * kappa_geometric**2 / 2
 
     @domains(**_CABLE)
+    @moduli(**_CABLE_MODULI)
     def cable_green_geometric(
         epsilon_green: Expr, kappa_geometric: Expr, *, EA: Expr, EI: Expr
     ) -> Expr:
         return EA * epsilon_green**2 / 2 + EI * kappa_geometric**2 / 2
 
     @domains(**_CABLE)
+    @moduli(**_CABLE_MODULI)
     def cable_plane(epsilon: Expr, kappa_plane: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon**2 / 2 + EI * kappa_plane**2 / 2
 
     @domains(**_CABLE)
+    @moduli(**_CABLE_MODULI)
     def cable_green_plane(epsilon_green: Expr, kappa_plane: Expr, *, EA: Expr, EI: Expr) -> Expr:
         return EA * epsilon_green**2 / 2 + EI * kappa_plane**2 / 2
 
@@ -191,6 +239,7 @@ def cable(
 
 @catalogue
 @domains(**_PLATE, k2=positive(), k3=positive())
+@moduli(**_BEAM_MODULI)
 def split_beam(
     E_beam: Matrix, *, E: Expr, nu: Expr, k2: Expr = 1.0, k3: Expr = 1.0
 ) -> dict[str, Expr]:
@@ -262,6 +311,7 @@ def _coupled(*, C: npt.ArrayLike | None = None) -> Energy:
 
 @partial(catalogue, choices=_coupled)
 @domains(**_ROD)
+@moduli(**_ROD_MODULI)
 def rod(
     epsilon: Expr,
     gamma2: Expr,

@@ -10,7 +10,7 @@ import numpy as np
 from sympy import Expr, Matrix, Max, Rational, S, exp, eye
 
 from ..errors import KinematicsError
-from ..values.domain import Domain, by_call, catalogue, domains, not_negative, positive
+from ..values.domain import Domain, by_call, catalogue, domains, moduli, not_negative, positive
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals
 
@@ -31,8 +31,33 @@ def _isochoric(E_gl: Matrix, J: Expr) -> Matrix:
     return scale * E_gl + (scale - 1) / 2 * eye(3)
 
 
+def _normal(i: int, k: int) -> Callable[..., Any]:
+    """Return the stiffness of normal strains i and k as a function of Fung's constants."""
+
+    def stiffness(
+        c: Any, b11: Any, b22: Any, b33: Any, b12: Any, b13: Any, b23: Any, k_: Any
+    ) -> Any:
+        b = ((b11, b12, b13), (b12, b22, b23), (b13, b23, b33))
+        # three times the strain that keeps the volume, of a strain of 1 along an axis
+        kept = [[3 * (m == n) - 1 for m in range(3)] for n in (i, k)]
+        form = sum(kept[0][m] * b[m][n] * kept[1][n] for m in range(3) for n in range(3))
+        return k_ + c * form / 9
+
+    taking(stiffness, ("c", "b11", "b22", "b33", "b12", "b13", "b23", "k"))
+    return stiffness
+
+
+_FUNG_MODULI: dict[str, Callable[..., Any]] = {
+    **{f"C{i + 1}{k + 1}": _normal(i, k) for i in range(3) for k in range(i, 3)},
+    "G12": lambda c, b66: c * b66,
+    "G13": lambda c, b55: c * b55,
+    "G23": lambda c, b44: c * b44,
+}
+
+
 @catalogue
 @domains(**_FUNG)
+@moduli("orthotropic", **_FUNG_MODULI)
 def fung(
     J: Expr,
     E_gl: Matrix,
@@ -171,8 +196,25 @@ def holzapfel_gasser_ogden(*, fibres: Sequence[Direction] = ((1.0, 0.0, 0.0),)) 
 
     limits = {"mu": positive(), "k1": not_negative(), "k2": positive(), "kappa": _DISPERSED}
     law = domains(**limits, k=positive())(holzapfel_gasser_ogden)
+    law = moduli(**_moduli_of(directions))(law)
     taking(law, names, dict.fromkeys(("mu", "k1", "k2", "kappa", "k"), REQUIRED))
     return law
+
+
+def _moduli_of(directions: Sequence[Any]) -> dict[str, Callable[..., Any]]:
+    """Return the moduli at small strain, C11 with the fibres that a pull along axis 1 stretches."""
+    plain: dict[str, Callable[..., Any]] = {
+        f"G{pair}": lambda mu: mu for pair in ("12", "13", "23")
+    }
+    plain["k"] = lambda k: k
+    if any(callable(a) for a in directions):
+        return plain
+    along = [a[0] ** 2 - 1 / 3 for a in directions]
+    fibres = sum(x**2 for x in along if x > 0)
+    return {
+        **plain,
+        "C11": lambda mu, k1, kappa, k: k + 4 * mu / 3 + 4 * k1 * (1 - 3 * kappa) ** 2 * fibres,
+    }
 
 
 def _families(fibres: Any) -> list[Any]:

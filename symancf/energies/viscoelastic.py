@@ -16,6 +16,7 @@ from ..errors import KinematicsError, ParameterError
 from ..kinematics.memory import Remembered, memory, remember, require_plain
 from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
+from ..kinematics.quantity import dot
 from ..kinematics.rod import ROD_STRAINS
 from ..values.domain import between, by_call, domains, domains_of, positive
 from ..values.functions import REQUIRED, taking
@@ -127,12 +128,12 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
         parts, elastic = strains.parts(at, parameters)
         W0, S0, E = Add(*parts.values()), strains.stress(at, parameters), strains.strain(at)
         before = own_values["stress_before"]
-        divergence = W0 - _dot(before, E) - own_values["complement"]
+        divergence = W0 - dot(before, E) - own_values["complement"]
         now = [b.after(dt, own_values, S0 - before, E, divergence) for b in branches]
         share = 1 + Add(*(own_values[b.weight] * (b.gained(dt, own_values) - 1) for b in branches))
         linear = [b.linear(dt, own_values, before) for b in branches]
         result = {name: share * w for name, w in parts.items()}
-        result[next(iter(parts))] += _dot(sum(linear, zero), E)
+        result[next(iter(parts))] += dot(sum(linear, zero), E)
         equilibrium = 1 - Add(*(own_values[b.weight] for b in branches))
         state = equilibrium * W0 + Add(*(b.stored for b in now))
         return remember(
@@ -140,7 +141,7 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
             stored=strains.stored(state, elastic),
             dissipated=Add(*(b.dissipation for b in now)),
             stress_before=S0,
-            complement=W0 - _dot(S0, E),
+            complement=W0 - dot(S0, E),
             **{name: x for b in now for name, x in b.values.items()},
         )
 
@@ -191,7 +192,7 @@ class _OfSolid:
     ) -> tuple[dict[str, Expr], dict[str, Expr]]:
         """Return the parts of the energy that relax, and those that do not."""
         quantities = [at[q] for q in self.arguments.quantities]
-        parts = _parts(self.what, self.law, quantities, parameters)
+        parts = parts_of(self.what, self.law, quantities, parameters)
         return parts, {VOLUMETRIC: parts.pop(VOLUMETRIC)}
 
     def strain(self, at: Mapping[str, Any]) -> Matrix:
@@ -314,11 +315,11 @@ class _PronyTerm:
         )
         weight, old, energy = (own_values[n] for n in (self.weight, self.stress, self.energy))
         h = decay * old + phi * weight * change
-        along, grown = phi * (_dot(old, E) - own_values[self.work]), weight * divergence
+        along, grown = phi * (dot(old, E) - own_values[self.work]), weight * divergence
         psi = decay**2 * energy + decay * along + phi**2 * grown
         lost = (1 - decay**2) * energy + (1 - decay) * along
         lost += (2 * expm1mx(-x) / x**2 - phi**2) * grown
-        return _StepEnd({self.stress: h, self.energy: psi, self.work: _dot(h, E)}, psi, lost)
+        return _StepEnd({self.stress: h, self.energy: psi, self.work: dot(h, E)}, psi, lost)
 
 
 @dataclass(frozen=True)
@@ -368,7 +369,7 @@ def _numbers(name: str, given: Any) -> list[float]:
     return [float(x) for x in values]
 
 
-def _parts(
+def parts_of(
     what: str, law: Energy, quantities: Sequence[Any], parameters: Mapping[str, Any]
 ) -> dict[str, Expr]:
     """Return the parts of an energy, the volumetric one and others.
@@ -403,7 +404,7 @@ def _stress(
     which a + b/J^2 + c is small at small strain; that of stretches is diagonal in their axes.
     """
     own = {q: _variables(q, at[q]) for q in law_signature.quantities}
-    parts = _parts(what, law, [own[q] for q in law_signature.quantities], parameters)
+    parts = parts_of(what, law, [own[q] for q in law_signature.quantities], parameters)
     W0 = Add(*(w for name, w in parts.items() if name != VOLUMETRIC))
     back = {s: x for q in own for s, x in zip(_flat(own[q]), _flat(at[q]), strict=True)}
 
@@ -423,8 +424,8 @@ def _stress(
     J = at.get("J", S.One)
     b, c = of_J / J, -of_I2
     a = of_I1 + of_I2 * at.get("I1", 3 + 2 * E.trace())
-    adjugate = 2 * (E.trace() * eye(3) - E) + 4 * _adjugate(E)
-    return stress + (a + b + c) * eye(3) + b * adjugate + 2 * c * E
+    minors = 2 * (E.trace() * eye(3) - E) + 4 * adjugate(E)
+    return stress + (a + b + c) * eye(3) + b * minors + 2 * c * E
 
 
 def _of_stretches(
@@ -466,14 +467,10 @@ def _flat(value: Any) -> list[Expr]:
     return [*value] if isinstance(value, MatrixBase) else [value]
 
 
-def _adjugate(E: Matrix) -> Matrix:
+def adjugate(E: Matrix) -> Matrix:
     """Return the adjugate of a symmetric 3x3 matrix."""
     return Matrix(
         3,
         3,
         lambda i, k: E[k - 2, i - 2] * E[k - 1, i - 1] - E[k - 2, i - 1] * E[k - 1, i - 2],
     )
-
-
-def _dot(a: Matrix, b: Matrix) -> Expr:
-    return Add(*(x * y for x, y in zip(a, b, strict=True)))

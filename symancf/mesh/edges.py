@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arrays import Integers, Ints, Ints32, pointer
+from ..arrays import Integers, Ints, Ints32, Mask, pointer
 from ..cells.table import CELLS, HEXAHEDRON, LINE, QUAD, Links
 from ..runtime import jit
 from ..runtime.collective import exchange, exchange_blocks, owners_of, shares
@@ -100,6 +100,22 @@ def least_of(comm: MPI.Comm, size: int, pairs: Ints32) -> Ints32:
     edges = np.ascontiguousarray(pairs, dtype=np.int32)
     library.symancf_connected(size, ctypes.c_int64(len(edges)), pointer(edges), pointer(least))
     return least[:size]
+
+
+def least_joined(comm: MPI.Comm, among: Mask, lists: Sequence[tuple[Integers, Integers]]) -> Ints32:
+    """Least of the vertices that lists join each with, (n,), of those `among` some (collective).
+
+    But of this rank only. Each of the lists is where its entities begin, and their vertices.
+    """
+    library = jit.load_runtime(GRAPH, comm)
+    least = np.arange(len(among), dtype=np.int32)
+    for start, vertices in lists:
+        arrays = [np.ascontiguousarray(x, dtype=np.int32) for x in (start, vertices)]
+        library.symancf_join_lists(
+            len(start) - 1, *map(pointer, arrays), pointer(among.view(np.uint8)), pointer(least)
+        )
+    library.symancf_least(len(least), pointer(least))
+    return least
 
 
 def compress(arrays: Sequence[Integers]) -> tuple[Ints, list[Ints32]]:

@@ -51,8 +51,8 @@ class Constraints:
         self.any = bool(classes.any())  # on some rank
         rows = self.rows = np.flatnonzero(classes[norms.of_row])
         self._class = norms.of_row[rows]
-        algebraic = norms.classes(lambda block: block.kind == "algebraic")
-        self.round_off = ROUND_OFF * np.where(algebraic, VOLUME_FACTOR, 1.0)[self._class]
+        sums = norms.classes(lambda block: block.sums)
+        self.round_off = ROUND_OFF * np.where(sums, VOLUME_FACTOR, 1.0)[self._class]
         self.limits: Array = np.zeros(len(rows))
         self._largest: Array = np.zeros(len(rows))
         self.size = 1.0

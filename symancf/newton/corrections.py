@@ -72,7 +72,7 @@ class Leftover:
     def measure(self, sizes: Array) -> None:
         """Take the sizes of the parts."""
         length = self.rows.natural(sizes)
-        self.unit: Array = np.where(length > 0.0, length, 1.0)[self.rows.of_row]
+        self.unit = self.rows.by_rows(np.where(length > 0.0, length, 1.0))
 
     def begin(self) -> None:
         """Begin a solution."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
 
 from ..arrays import Array, Ints, Mask
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ..assembly.numbering import Block, RowKind
 
 
+Labels = npt.NDArray[np.integer[Any]]
+
 DOUBLE = np.finfo(float)
 EPS = float(DOUBLE.eps)
 ROUND_OFF = 1e-13  # of what a number is the sum of: a smaller one is round-off
@@ -33,6 +36,13 @@ SMALL_SYSTEM = 2000
 STRAIN_CHANGES = 1.0, -2.0, 3.0  # changes of strains in units of the last place of one
 #: of the forces of such a strain: laws of strains that are differences leave less
 EXACT_LAW_RATIO = 1e-10
+
+
+def _labels(values: Ints, count: int) -> Labels:
+    """Return labels below `count` in as few bytes as they need: in none where all are 0."""
+    if count <= 1:
+        return np.broadcast_to(np.uint8(0), values.shape)
+    return np.asarray(values, dtype=np.min_scalar_type(count - 1))
 
 
 class RowNorms:
@@ -69,19 +79,19 @@ class RowNorms:
         rows = numbering.coordinate_of_row
         self.of_vertex = connected.of_vertex
         part = connected.of_vertex[numbering.vertex_of[rows]]
-        self.row_part: Ints = part
+        self.row_part = _labels(part, self.parts)
         codes = part * kinds + kind_of_row.astype(np.int64)
         mine = np.unique(codes)
         every = np.unique(np.concatenate(numbering.comm.allgather(mine)))
         self.part, self.kind = every // kinds, every % kinds
         self.count = len(every)
-        self.of_row: Ints = np.searchsorted(every, codes)
+        self.of_row = _labels(np.searchsorted(every, codes), self.count)
         self._names = [words_of(self.kinds[k].name) for k in self.kind]
         self._present = [words_of(self.kinds[k].name) for k in sorted({int(k) for k in self.kind})]
         self.prescribed, self.class_of_prescribed = self._prescribed(connected.of_vertex, every)
         self._starts = np.flatnonzero(np.diff(self.part, prepend=-1))  # classes are sorted by part
         tries = [numbering.random(3 + k) for k in range(4 if numbering.size < SMALL_SYSTEM else 1)]
-        self.signs = np.array([0.5 * np.sign(signs) + signs for signs in tries])
+        self.signs = np.array([0.5 * np.sign(signs) + signs for signs in tries], dtype=np.float32)
 
     def _prescribed(self, of_vertex: Ints, every: Ints) -> tuple[Ints, Ints]:
         """Return this rank's fixed coordinates with support forces of one part, and their class."""
@@ -104,7 +114,10 @@ class RowNorms:
         count = self.count
         total = np.empty((len(vectors) + (prescribed is not None), count))
         for k, values in enumerate(vectors):
-            total[k] = np.bincount(self.of_row, values * values, minlength=count)
+            if count == 1:
+                total[k] = values @ values
+            else:
+                total[k] = np.bincount(self.of_row, values * values, minlength=count)
         if prescribed is not None:
             forces = prescribed[self.prescribed]
             total[-1] = np.bincount(self.class_of_prescribed, forces * forces, minlength=count)
@@ -120,7 +133,7 @@ class RowNorms:
                     norms[k] = self._safely(values, label)
         return norms
 
-    def _safely(self, values: Array, label: Ints) -> Array:
+    def _safely(self, values: Array, label: Labels | Ints) -> Array:
         """Return norms whose squares might be beyond the range of numbers (collective)."""
         size = np.zeros(self.count)
         with np.errstate(invalid="ignore"):
@@ -165,6 +178,12 @@ class RowNorms:
     def total(self, norms: Array) -> Array:
         """Return the norm of each part, of several kinds."""
         return np.sqrt(np.add.reduceat(norms * norms, self._starts)) if self.count else np.zeros(0)
+
+    def by_rows(self, values: Array) -> Array:
+        """Return values by class as those of each row (rows,), to be read alone."""
+        if self.count == 1:
+            return np.broadcast_to(values[0], self.of_row.shape)
+        return np.asarray(values[self.of_row])
 
     # ---- lengths --------------------------------------------------------------------------------
     def sizes(self) -> Array:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Integers, Ints, Mask
+from ..arrays import Ints, Ints32, Mask
+from ..mesh.edges import least_joined
 from ..mesh.partition.components import least_connected
 
 if TYPE_CHECKING:
@@ -58,19 +59,13 @@ def connected_parts(
     if free is None:
         free = np.zeros(numbering.vertices, dtype=bool)
         free[numbering.vertex_of[numbering.free]] = True
-    flat = [np.asarray(form.vertices, dtype=np.int32).ravel() for form in forms]
-    entity = [np.repeat(np.arange(len(p.vertex_start) - 1), np.diff(p.vertex_start)) for p in forms]
-    heads, tails = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-    for vertices, of in zip(flat, entity, strict=True):
-        chosen = free[vertices]
-        v, e = vertices[chosen], of[chosen]
-        same = e[1:] == e[:-1]
-        heads.append(v[:-1][same])
-        tails.append(v[1:][same])
-    pairs = np.stack([np.concatenate(heads), np.concatenate(tails)], axis=1)
+    lists = [(form.vertex_start, form.vertices.ravel()) for form in forms]
+    least = least_joined(comm, free, lists)
+    other = np.flatnonzero(least != np.arange(len(least), dtype=np.int32))
+    pairs = topology.numbers[np.stack([other, least[other]], axis=1)]
+    del least, other
     label = np.zeros(numbering.vertices, dtype=np.int64)
-    joined = least_connected(comm, topology.starts, topology.numbers[pairs])
-    label[: topology.n_owned] = joined
+    label[: topology.n_owned] = least_connected(comm, topology.starts, pairs)
     topology.halo.update(label[:, None])
     ids = topology.vertex_ids.astype(np.int64)
     numbers, place = np.unique(label[free], return_inverse=True)
@@ -84,27 +79,30 @@ def connected_parts(
     order = {number: k for k, number in enumerate(sorted(every, key=lambda n: every[n]))}
     of_vertex = np.full(numbering.vertices, NONE, dtype=np.int64)
     of_vertex[free] = np.array([order[n] for n in numbers.tolist()], dtype=np.int64)[place]
-    return ConnectedParts(len(order), _with_supports(of_vertex, free, flat, entity, topology.halo))
+    return ConnectedParts(len(order), _with_supports(of_vertex, free, lists, topology.halo))
 
 
 def _with_supports(
-    of_vertex: Ints,
-    free: Mask,
-    flat: Sequence[Integers],
-    entity: Sequence[Integers],
-    halo: GhostExchange,
+    of_vertex: Ints, free: Mask, lists: Sequence[tuple[Ints32, Ints32]], halo: GhostExchange
 ) -> Ints:
-    """Give held vertices the part that they touch, if that is only one."""
+    """Give held vertices the part that they touch, if that is only one.
+
+    Each of the lists is where its entities begin, and their vertices.
+    """
     lowest = np.full(len(of_vertex), np.iinfo(np.int64).max)
     highest = np.full(len(of_vertex), NONE, dtype=np.int64)
-    for vertices, of in zip(flat, entity, strict=True):
-        if free[vertices].all():
+    for start, vertices in lists:
+        held = np.flatnonzero(~free[vertices])
+        if not len(held):
             continue
-        part = np.full(int(of[-1]) + 1, NONE, dtype=np.int64)  # the free ones agree
-        np.maximum.at(part, of, of_vertex[vertices])
-        touched = (~free[vertices]) & (part[of] != NONE)
-        np.minimum.at(lowest, vertices[touched], part[of][touched])
-        np.maximum.at(highest, vertices[touched], part[of][touched])
+        entity, of = np.unique(np.searchsorted(start, held, side="right") - 1, return_inverse=True)
+        count = start[entity + 1] - start[entity]
+        first = np.cumsum(count) - count
+        at = np.arange(count.sum()) + np.repeat(start[entity] - first, count)
+        part = np.maximum.reduceat(of_vertex[vertices[at]], first)  # the free ones agree
+        touched = part[of] != NONE
+        np.minimum.at(lowest, vertices[held[touched]], part[of][touched])
+        np.maximum.at(highest, vertices[held[touched]], part[of][touched])
     one = ~free & (lowest == highest)
     of_vertex[one] = highest[one]
     halo.update(of_vertex[:, None])

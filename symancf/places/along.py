@@ -72,7 +72,7 @@ class Cut:
     @cached_property
     def cutter(self) -> Cutter:
         """The cells of this rank (collective on first use)."""
-        return Cutter(cells_of(self.body.region), self.curves)
+        return Cutter(cells_of(self.body.region), self.curves, self.body.region.mesh.comm)
 
     @cached_property
     def pieces(self) -> Pieces:
@@ -210,7 +210,7 @@ class Cut:
             row = np.repeat(order[at[mine]] if len(order) else mine, count)
             x, w = gauss(count)
             number, s, weight = self._points(pieces.curve[mine], pieces.s[mine], x, w)
-            X, tangent = self.curves.points(number, s), self.curves.tangents(number, s)
+            X, tangent = self.curves.evaluate(number, s)
             speed = np.linalg.norm(tangent, axis=1)
             within = np.concatenate([self.cutter.invert(row, X), tangent / speed[:, None]], axis=1)
         ids = (count * mine[:, None] + np.arange(count)).ravel()

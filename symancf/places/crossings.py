@@ -15,15 +15,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array, Ints, Mask
+from .cell_maps import DIGITS, CellMaps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from mpi4py import MPI
 
     from ..cells import Cell
     from .locate import RegionCells
@@ -32,10 +34,9 @@ if TYPE_CHECKING:
 ON_FACE = 1e-9  # how far outside of a cell of side 1 a place is still in it
 NEAR_FACE = 1e-3  # where no cell has it: a boundary of straight sides is a little off a curve
 TURN = 0.25  # [rad] that a part turns at most
-DIGITS = 1e-8  # of the last step of Newton's method, which squares the error
 MOST_PARTS = 1e5  # of a curve; longer ones are halved where cells are
-AFFINE = 1e-12  # of the reference cell: its map is as good as linear
 DIVISIONS = 12  # how often a part is halved at most
+NONE = np.zeros(0, dtype=np.int64), np.zeros((0, 2))
 
 
 class CurveParts(NamedTuple):
@@ -101,25 +102,6 @@ def faces_of(cell: Cell) -> tuple[Array, Array]:
     return np.array(rows), np.array(constants)
 
 
-def solve3(A: Array, *right: Array) -> list[Array]:
-    """Return the solutions (n, 3) of three equations, A (n, 3, 3), for right sides (n, 3)."""
-    a = [[A[:, i, j] for j in range(3)] for i in range(3)]
-    minors = [
-        [
-            a[(j + 1) % 3][(i + 1) % 3] * a[(j + 2) % 3][(i + 2) % 3]
-            - a[(j + 1) % 3][(i + 2) % 3] * a[(j + 2) % 3][(i + 1) % 3]
-            for j in range(3)
-        ]
-        for i in range(3)
-    ]
-    det = a[0][0] * minors[0][0] + a[1][0] * minors[0][1] + a[2][0] * minors[0][2]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return [
-            np.stack([sum(m * b[:, j] for j, m in enumerate(row)) / det for row in minors], axis=1)
-            for b in right
-        ]
-
-
 @dataclass
 class FaceValues:
     """Both ends of parts in the reference cells: g (n, f) and dg/ds there."""
@@ -138,106 +120,23 @@ class Cutter:
     curves : the same on every rank.
     """
 
-    def __init__(self, cells: RegionCells, curves: Curves) -> None:
+    def __init__(self, cells: RegionCells, curves: Curves, comm: MPI.Comm) -> None:
         self.cells, self.curves = cells, curves
         self.normals, self.constants = faces_of(cells.cell)
-
-    @cached_property
-    def _linear(self) -> tuple[Array, Array, Array, Array]:
-        """The inverse (n, 3, 3) of each cell's map at its centre, xi (n, 3) that it gives at X = 0.
-
-        And how far (n,) the nodes of the cell, or places between, are from where that puts them,
-        and the norm (n,) of the inverse.
-        """
-        cell, X = self.cells.cell, self.cells.X
-        value, slope = cell.evaluate(cell.centre[None])
-        x, J = np.einsum("v,nva->na", value[0], X), np.einsum("vd,nva->nad", slope[0], X)
-        inverse = np.stack(solve3(J, *(np.tile(e, (len(J), 1)) for e in np.eye(3))), axis=2)
-        inverse = np.where(np.isfinite(inverse), inverse, 0.0)
-        nodes = np.einsum("nda,nva->nvd", inverse, X - x[:, None]) + cell.centre
-        off = np.abs(nodes - cell.unit).max(axis=(1, 2), initial=0.0)
-        off *= 2.0 if len(cell.nodes) > cell.corners else 1.0
-        zero = cell.centre - np.einsum("nda,na->nd", inverse, x)
-        return inverse, zero, off, np.linalg.norm(inverse, axis=(1, 2))
-
-    def _guess(self, row: Ints, X: Array) -> Array:
-        """Return xi (n, 3) of places by the maps at the centres of cells."""
-        inverse, zero, _, _ = self._linear
-        return np.asarray((inverse[row] @ X[:, :, None])[:, :, 0] + zero[row])
-
-    @cached_property
-    def _affine(self) -> bool:
-        """Whether the maps of all cells are those at their centres: of boxes, parallelepipeds."""
-        inverse, _, off, _ = self._linear
-        return bool((off <= AFFINE).all() and inverse.any(axis=(1, 2)).all())
-
-    def _moves(self, row: Ints, xi: Array, X: Array, tangents: Array) -> tuple[Array, Array]:
-        """Return how far (n, 3) xi of places X are from given ones to first order, and dxi/ds."""
-        if self._affine:
-            inverse = self._linear[0][row]
-            return self._guess(row, X) - xi, (inverse @ tangents[:, :, None])[:, :, 0]
-        value, A = self.cells.cell.surface(self.cells.X[row])(xi)
-        u, w = solve3(A, X - value, tangents)
-        return u, w
+        self.maps = CellMaps(cells, comm)
 
     def invert(self, row: Ints, X: Array) -> Array:
         """Return xi (n, 3) of places, also outside of their cells; NaN where there is none."""
-        if self._affine:
-            return self._guess(row, X)
-        cell, nodes = self.cells.cell, self.cells.X
-        xi = np.clip(self._guess(row, X), -1.0, 2.0)
-        live, last = np.arange(len(X)), np.full(len(X), np.inf)
-        for _ in range(20):
-            if not len(live):
-                break
-            value, A = cell.surface(nodes[row[live]])(xi[live])
-            (step,) = solve3(A, X[live] - value)
-            size = np.abs(step).max(axis=1, initial=0.0)
-            xi[live] += np.clip(np.nan_to_num(step, nan=np.inf, posinf=np.inf), -0.5, 0.5)
-            last[live] = size
-            live = live[(size > DIGITS) & (np.abs(xi[live]) < 3.0).all(axis=1)]
-        xi[~(last <= DIGITS)] = np.nan
-        return xi
+        return self.maps.invert(row, X)
 
     # ---- which cells are near ---------------------------------------------------------------
     def _candidates(self) -> CurveParts:
         """Return parts with the cells that they may meet."""
-        from scipy.spatial import cKDTree  # half a second to import
-
         cells, curves = self.cells, self.curves
-        none = np.zeros(0, dtype=np.int64)
-        if not len(cells.X):
-            return CurveParts(none, none, np.zeros((0, 2)))
-        number, s = straight_parts(curves, float(np.median(cells.radius)))
+        number, s = straight_parts(curves, float(np.median(cells.radius))) if len(cells.X) else NONE
         low, middle, high = _three(curves, number, s)
-        reach = 1.1 * np.maximum(*(np.linalg.norm(x - middle, axis=1) for x in (low, high)))
-        found = cKDTree(middle).query_ball_point(
-            cells.centre, cells.radius + reach.max(), return_sorted=True
-        )
-        count = np.fromiter(map(len, found), np.int64, len(found))
-        part = np.fromiter(chain.from_iterable(found), np.int64, int(count.sum()))
-        row = np.repeat(np.arange(len(found)), count)
-        sag = _sag(low, middle, high)
-        near = self._meet(row, low[part], high[part], sag[part])
-        return CurveParts(number[part[near]], row[near], s[part[near]])
-
-    def _meet(self, row: Ints, low: Array, high: Array, sag: Array) -> Ints:
-        """Return which parts may meet their cells, by both ends.
-
-        If the maps of cells were those at their centres, the ends of others would both be outside
-        of a face. `sag` : how far the parts are from straight.
-        """
-        _, _, off, norm = self._linear
-        near = np.arange(len(row))
-        room = -(off[row] + sag * norm[row] + NEAR_FACE)
-        a, b = self._guess(row, low), self._guess(row, high)
-        first = 0
-        for d in self.cells.cell.factors:
-            A, B = (x[near, first : first + d] for x in (a, b))
-            g = [*np.maximum(A, B).T, (1.0 - np.minimum(A.sum(axis=1), B.sum(axis=1))) / d]
-            near = near[np.logical_and.reduce([x >= room[near] for x in g])]
-            first += d
-        return near
+        row, part = self.maps.meeting(low, high, _sag(low, middle, high), NEAR_FACE)
+        return CurveParts(number[part], row, s[part])
 
     # ---- where curves enter and leave -------------------------------------------------------
     def intervals(self, tolerance: float, only: Ints | None = None) -> CurveParts:
@@ -264,16 +163,15 @@ class Cutter:
     def _filtered(self, parts: CurveParts) -> CurveParts:
         """Return those that may meet their cells."""
         low, middle, high = _three(self.curves, parts.curve, parts.s)
-        return parts.of(self._meet(parts.row, low, high, _sag(low, middle, high)))
+        return parts.of(self.maps.meet(parts.row, low, high, _sag(low, middle, high), NEAR_FACE))
 
     def _end(self, parts: CurveParts, k: int, tolerance: float) -> FaceValues:
         """Return where an end of parts is in the cells."""
         s = parts.s[:, k]
-        X = self.curves.points(parts.curve, s)
+        X, tangents = self.curves.evaluate(parts.curve, s)
         xi = self.invert(parts.row, X)
         g = xi @ self.normals.T + self.constants + tolerance
-        tangents = self.curves.tangents(parts.curve, s)
-        _, w = self._moves(parts.row, np.nan_to_num(xi, nan=0.5), X, tangents)
+        _, w = self.maps.moves(parts.row, np.nan_to_num(xi, nan=0.5), X, tangents)
         return FaceValues(xi, g, w @ self.normals.T)
 
     def _interval(
@@ -325,8 +223,8 @@ class Cutter:
             if not len(live):
                 return np.asarray(s)
             curve, n = parts.curve[live], normal[live]
-            X, t = self.curves.points(curve, s[live]), self.curves.tangents(curve, s[live])
-            u, w = self._moves(parts.row[live], xi[live], X, t)
+            X, t = self.curves.evaluate(curve, s[live])
+            u, w = self.maps.moves(parts.row[live], xi[live], X, t)
             g = np.einsum("nd,nd->n", n, xi[live] + u) + constant[live]
             with np.errstate(divide="ignore", invalid="ignore"):
                 ds = -g / np.einsum("nd,nd->n", n, w)

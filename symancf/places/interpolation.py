@@ -96,7 +96,8 @@ class Patch:
     def vertices(self) -> tuple[Ints32, Ints32]:
         """All vertices, one after the other, and where those of each cell begin."""
         own = self.cells if self.carriers is None else self.carriers
-        table = np.concatenate([own, self.extra], axis=1).astype(np.int32)
+        table = own if not self.extra.shape[1] else np.concatenate([own, self.extra], axis=1)
+        table = np.ascontiguousarray(table, dtype=np.int32)
         return table.ravel(), np.arange(len(table) + 1, dtype=np.int32) * np.int32(table.shape[1])
 
 

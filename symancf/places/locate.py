@@ -113,6 +113,7 @@ class RegionCells:
     cell : their row of the table of cells.
     ids, connectivity : of the cells.
     X : (n, nv, 3) nodes.
+    bulge : (n,) how far they reach beyond cells of their corners.
     """
 
     def __init__(self, region: Region) -> None:
@@ -121,7 +122,8 @@ class RegionCells:
         self.X = region.mesh.fetch_points(self.connectivity)
         self.centre = self.X.mean(axis=1)
         self.radius = np.linalg.norm(self.X - self.centre[:, None], axis=2).max(axis=1, initial=0.0)
-        self.radius += self.cell.bulge(self.X)
+        self.bulge = self.cell.bulge(self.X)
+        self.radius += self.bulge
 
     @cached_property
     def tree(self) -> cKDTree:

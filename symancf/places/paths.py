@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Ints, pointer
 from ..errors import ParameterError
+from ..runtime import jit
 from ..values import arguments
 from ..values.parameter import call, label, reals
 from .ends import frame_of
@@ -169,45 +171,29 @@ class Helix:
 
     def __call__(self, s: Array) -> Array:
         """Return the points (n, 3) at parameters (n,)."""
-        return Helices([self]).points(0, np.asarray(s, dtype=float))
+        return Helices([self]).evaluate(np.zeros(len(s), np.int64), np.asarray(s, dtype=float))[0]
 
     def tangent(self, s: Array) -> Array:
         """Return dX/ds (n, 3)."""
-        return Helices([self]).tangents(0, np.asarray(s, dtype=float))
+        return Helices([self]).evaluate(np.zeros(len(s), np.int64), np.asarray(s, dtype=float))[1]
 
 
 class Helices:
-    """Helices side by side: all are evaluated at once."""
+    """Helices side by side: all are evaluated at once, by crossings.c."""
 
     def __init__(self, helices: Sequence[Helix]) -> None:
-        self.centre = np.array([h._centre for h in helices])
-        axes = np.array([h._axes for h in helices])
-        self.e1, self.e2, self.e3 = (np.ascontiguousarray(axes[:, :, k]) for k in range(3))
-        self.rise = np.array([h.rise for h in helices])[:, None]
-        self.rate = np.array([2.0 * np.pi * h.hand * h.coils for h in helices])[:, None]
-        self.start = np.array([[np.radians(h.start)] for h in helices])
-        self.radius = np.array([[float(h.radius)] for h in helices])
-        self.taper = np.array([[float(h.taper)] for h in helices])
+        turn = [(h.rise, 2.0 * np.pi * h.hand * h.coils, np.radians(h.start)) for h in helices]
+        size = [(h.radius, h.taper) for h in helices]
+        axes = [np.concatenate([h._centre, h._axes.T.ravel()]) for h in helices]
+        self._table: Array = np.concatenate([axes, turn, size], axis=1)
 
-    def _around(self, number: Ints | int, s: Array) -> tuple[Array, Array]:
-        """Return unit vectors (n, 3) outward and along the turn."""
-        phi = self.start[number] + self.rate[number] * s[:, None]
-        cos, sin, e1, e2 = np.cos(phi), np.sin(phi), self.e1[number], self.e2[number]
-        return cos * e1 + sin * e2, cos * e2 - sin * e1
-
-    def points(self, number: Ints | int, s: Array) -> Array:
-        """Return X (n, 3) of helices (n,), or of one, at parameters (n,)."""
-        z = self.rise[number] * s[:, None]
-        r = self.radius[number] + self.taper[number] * z
-        up = self.centre[number] + z * self.e3[number]
-        return np.asarray(up + r * self._around(number, s)[0])
-
-    def tangents(self, number: Ints | int, s: Array) -> Array:
-        """Return dX/ds (n, 3)."""
-        (outward, around), rise = self._around(number, s), self.rise[number]
-        r = self.radius[number] + self.taper[number] * rise * s[:, None]
-        along = self.e3[number] + self.taper[number] * outward
-        return np.asarray(rise * along + r * self.rate[number] * around)
+    def evaluate(self, number: Ints, s: Array) -> tuple[Array, Array]:
+        """Return X and dX/ds (n, 3) of helices (n,) at parameters (n,)."""
+        library = jit.load_runtime(FilePath(__file__).with_name("crossings.c"))
+        number, s = np.ascontiguousarray(number, np.int64), np.ascontiguousarray(s)
+        X, t = np.empty((len(s), 3)), np.empty((len(s), 3))
+        library.symancf_helices(len(s), *map(pointer, (number, s, self._table, X, t)))
+        return X, t
 
 
 def _not_negative(x: float) -> bool:
@@ -272,11 +258,11 @@ class Polygon:
 
     def __call__(self, s: Array) -> Array:
         """Return the points (n, 3) at parameters (n,)."""
-        return Polygons([self]).points(0, s)
+        return Polygons([self]).evaluate(np.zeros(len(s), np.int64), s)[0]
 
     def tangent(self, s: Array) -> Array:
         """Return dX/ds (n, 3)."""
-        return Polygons([self]).tangents(0, s)
+        return Polygons([self]).evaluate(np.zeros(len(s), np.int64), s)[1]
 
 
 class Polygons:
@@ -289,23 +275,13 @@ class Polygons:
         self.points_of = np.concatenate([p.points for p in polygons])
         self._key = self.at + 2.0 * np.repeat(np.arange(len(sizes)), sizes)
 
-    def _side(self, number: Ints | int, s: Array) -> Ints:
+    def evaluate(self, number: Ints, s: Array) -> tuple[Array, Array]:
+        """Return X and dX/ds (n, 3) of polygons (n,) at parameters (n,)."""
         side = np.searchsorted(self._key, 2.0 * number + np.clip(s, 0.0, 1.0), side="right") - 1
-        return np.clip(side, self.first[number], self.first[np.add(number, 1)] - 2)
-
-    def points(self, number: Ints | int, s: Array) -> Array:
-        """Return X (n, 3) of polygons (n,), or of one, at parameters (n,)."""
-        side = self._side(number, s)
-        moved = (s - self.at[side])[:, None] * self._slope(side)
-        return np.asarray(self.points_of[side] + moved)
-
-    def tangents(self, number: Ints | int, s: Array) -> Array:
-        """Return dX/ds (n, 3)."""
-        return self._slope(self._side(number, s))
-
-    def _slope(self, side: Ints) -> Array:
+        side = np.clip(side, self.first[number], self.first[number + 1] - 2)
         moved = self.points_of[side + 1] - self.points_of[side]
-        return np.asarray(moved / (self.at[side + 1] - self.at[side])[:, None])
+        slope = moved / (self.at[side + 1] - self.at[side])[:, None]
+        return self.points_of[side] + (s - self.at[side])[:, None] * slope, slope
 
 
 STEP = 1e-4  # of differences of the fourth order, in s
@@ -409,25 +385,45 @@ class Curves:
 
     def points(self, number: Ints, s: Array) -> Array:
         """Return X (n, 3) of curves (n,) at parameters (n,)."""
-        return self._values(number, s, tangents=False)
+        return self._own(number, s, *self._stacked(number, s), points=True)[0]
 
     def tangents(self, number: Ints, s: Array) -> Array:
         """Return dX/ds (n, 3)."""
-        return self._values(number, s, tangents=True)
+        return self._own(number, s, *self._stacked(number, s), tangents=True)[1]
 
-    def _values(self, number: Ints, s: Array, tangents: bool) -> Array:
+    def evaluate(self, number: Ints, s: Array) -> tuple[Array, Array]:
+        """Return both."""
+        return self._own(number, s, *self._stacked(number, s), points=True, tangents=True)
+
+    def _stacked(self, number: Ints, s: Array) -> tuple[Array, Array]:
+        """Return both where they are of one of the stacks."""
         if len(self._stacks) == 1 and not self._stack.any():  # all of one kind
-            stack = self._stacks[0][0]
-            return stack.tangents(number, s) if tangents else stack.points(number, s)
-        values, of = np.zeros((len(s), 3)), self._stack[number]
+            return self._stacks[0][0].evaluate(number, s)
+        X, t, of = np.zeros((len(s), 3)), np.zeros((len(s), 3)), self._stack[number]
         for k, (stack, _) in enumerate(self._stacks):
             rows = np.flatnonzero(of == k)
-            evaluate = stack.tangents if tangents else stack.points
-            values[rows] = evaluate(self._within[number[rows]], s[rows])
-        rows = np.flatnonzero(of < 0)
+            X[rows], t[rows] = stack.evaluate(self._within[number[rows]], s[rows])
+        return X, t
+
+    def _own(
+        self,
+        number: Ints,
+        s: Array,
+        X: Array,
+        t: Array,
+        points: bool = False,
+        tangents: bool = False,
+    ) -> tuple[Array, Array]:
+        """Put in what functions of the user are, those asked for."""
+        if (self._stack >= 0).all():
+            return X, t
+        rows = np.flatnonzero(self._stack[number] < 0)
         rows = rows[np.argsort(number[rows], kind="stable")]
         for own in np.split(rows, np.flatnonzero(np.diff(number[rows])) + 1):
             if len(own):
                 curve = self.curves[number[own[0]]]
-                values[own] = curve.tangent(s[own]) if tangents else curve(s[own])
-        return values
+                if points:
+                    X[own] = curve(s[own])
+                if tangents:
+                    t[own] = curve.tangent(s[own])
+        return X, t

@@ -11,6 +11,7 @@ import functools
 import os
 import re
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
@@ -90,10 +91,12 @@ def cells(
     kernel = _kernel(
         comm,
         chosen,
-        lambda: fingerprint(name, space, laws, chosen.stabilise, modes),
+        lambda: fingerprint(name, space, laws, chosen.stabilise, modes, chosen.single),
         lambda: compile_cells(name, space, laws, chosen, modes),
     )
-    _ANEW[kernel] = lambda comm, modes: cells(name, space, laws, comm, options=chosen, modes=modes)
+    _ANEW[kernel] = lambda comm, modes, single: cells(
+        name, space, laws, comm, options=replace(chosen, single=single), modes=modes
+    )
     return kernel
 
 
@@ -120,19 +123,31 @@ def points(
         lambda: fingerprint(name or law.name, None, [(law, None)], False, modes),
         lambda: compile_points(name or law.name, law, chosen, modes),
     )
-    _ANEW[kernel] = lambda comm, modes: points(law, comm, name=name, options=chosen, modes=modes)
+    _ANEW[kernel] = lambda comm, modes, single: points(
+        law, comm, name=name, options=chosen, modes=modes
+    )
     return kernel
 
 
-def with_modes(kernel: Kernel, modes: Sequence[str], comm: Communicator = None) -> Kernel:
+def with_modes(
+    kernel: Kernel, modes: Sequence[str], comm: Communicator = None, *, single: bool = False
+) -> Kernel:
     """Return the kernel of the same laws with other functions (collective).
 
     Its parameters, unknowns and options are those of `kernel`, which this module has made.
+
+    Parameters
+    ----------
+    single : in single precision, on cells.
+
+    Raises
+    ------
+    CompileError : a law has no such functions, or is not possible in single precision.
     """
-    return _ANEW[kernel](comm, tuple(modes))
+    return _ANEW[kernel](comm, tuple(modes), single)
 
 
-_ANEW: WeakKeyDictionary[Kernel, Callable[[Communicator, Sequence[str]], Kernel]] = (
+_ANEW: WeakKeyDictionary[Kernel, Callable[[Communicator, Sequence[str], bool], Kernel]] = (
     WeakKeyDictionary()
 )
 

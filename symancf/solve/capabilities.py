@@ -52,7 +52,7 @@ HEADS = {
 }
 
 #: Laws of `symancf.energies` with memory.
-REMEMBERING = ("j2_plasticity", "ogden_roxburgh", "prony")
+REMEMBERING = ("bergstrom_boyce", "j2_plasticity", "ogden_roxburgh", "prony")
 
 #: Laws beside those of `symancf.energies`.
 LAWS = (

@@ -379,7 +379,7 @@ TABLE = (
     CauseRow(
         "cord",
         _term_words,
-        "{text}: pay more cord out, or end the step before",
+        "{text}",
         "print(tendon.lengths(system))",
         alone=True,
     ),

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 #: Bytes that come for each entry of the tangent, by preconditioner ("halves": grids where the
 #: tangent is symmetric and between nodes alone); factors come on top.
-BYTES_OF_TANGENT = {"halves": 9.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
+BYTES_OF_TANGENT = {"halves": 4.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
+BYTES_OF_UNKNOWN = 270.0  # of vectors and diagonal blocks beside entries stored by halves
+BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions
+SEVERAL_RANKS = 1.6  # memory of factors on some ranks by that on one
+BYTES_OF_FACET = 1620.0  # of a facet that may touch deformable ones, on every rank
+GOLDEN = (5.0**0.5 - 1.0) / 2.0
 LIBRARIES = 1.5e8  # bytes of a rank for Python, PETSc and what else does not grow
 
 
@@ -37,6 +42,8 @@ class Cost:
     present : of the system as it is, with libraries [bytes].
     more : what matrix, solver and vectors need beside it [bytes].
     free : what the machines of all ranks have left [bytes].
+    each : what every rank has, whatever their number: libraries, facets of contact [bytes].
+    factors : what of `more` a direct solver takes [bytes].
     """
 
     solver: str
@@ -46,11 +53,14 @@ class Cost:
     present: float
     more: float
     free: float
+    each: float = LIBRARIES
+    factors: float = 0.0
 
     def on(self, ranks: int) -> float:
         """Return what each of some number of ranks needs [bytes]."""
-        grows = max(self.present - self.ranks * LIBRARIES, 0.0) + self.more
-        return grows / ranks + LIBRARIES
+        changed = self.factors * (_of_several(ranks) / _of_several(self.ranks) - 1.0)
+        grows = max(self.present - self.ranks * self.each, 0.0) + self.more + changed
+        return grows / ranks + self.each
 
     @property
     def fits(self) -> bool:
@@ -59,42 +69,59 @@ class Cost:
 
     def __str__(self) -> str:
         """Return a sentence."""
-        each = f"{_gigabytes(self.on(self.ranks))} on each of {self.ranks} ranks"
-        each = _gigabytes(self.on(1)) if self.ranks == 1 else each
+        each = f"{gigabytes(self.on(self.ranks))} on each of {self.ranks} ranks"
+        each = gigabytes(self.on(1)) if self.ranks == 1 else each
         text = f"{self.unknowns} unknowns with {self.solver} need {each}"
         if not np.isfinite(self.free):
             return text
-        text += f"; {_gigabytes(self.free)} are free beside the system"
+        text += f"; {gigabytes(self.free)} are free beside the system"
         if self.fits:
             return text
         many = self.ranks * int(np.ceil(self.more / (SHARE_OF_MEMORY * self.free)))
-        return (
-            f"{text}; {many} ranks, on more machines, would need {_gigabytes(self.on(many))} each"
-        )
+        return f"{text}; {many} ranks, on more machines, would need {gigabytes(self.on(many))} each"
 
 
-def _gigabytes(size: float) -> str:
+def _of_several(ranks: int) -> float:
+    return SEVERAL_RANKS if ranks > 1 else 1.0
+
+
+def gigabytes(size: float) -> str:
+    """Return a number of bytes for people: 5 MB, 1.2 GB."""
     return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
 
 
-def cost_of(system: DiscreteSystem, solver: str, symmetric: bool) -> Cost:
+def cost_of(system: DiscreteSystem, solver: str, symmetric: bool, moves: bool = False) -> Cost:
     """Predict the memory of a solution (collective).
 
-    The entries of a sample of rows are counted. Factors take what nested dissection of boxes around
-    the bodies takes, see `Effort.of`.
+    The entries of a sample of rows are counted, with what is close enough to touch at the present
+    state. Factors take what nested dissection of boxes around the bodies takes, see `Effort.of`.
 
     Parameters
     ----------
     solver : PETSc's ``pc_type``.
+    moves : whether it is a motion, which has a mass matrix beside the tangent.
     """
+    if "matrix" not in vars(system):
+        system.revise(system.time)
     entries, unknowns = _entries(system), system.numbering.size
-    stored = "halves" if symmetric and _by_halves(system, solver) else solver
-    more = BYTES_OF_TANGENT.get(stored, BYTES_OF_TANGENT["others"]) * entries
+    stored = "halves" if symmetric and not moves and _by_halves(system, solver) else solver
+    each_entry = BYTES_OF_TANGENT.get(stored, BYTES_OF_TANGENT["others"])
+    more = (each_entry + (BYTES_OF_MASS if moves else 0.0)) * entries
+    more += BYTES_OF_UNKNOWN * unknowns if stored == "halves" else 0.0
+    comm, factors = system.comm, 0.0
     if solver in FACTORS:
-        more += prices(system, "grids", symmetric).memory
+        factors = _of_several(comm.size) * prices(system, "grids", symmetric).memory
     present = float(system.sum(np.array([present_memory()]))[0])
-    comm = system.comm
-    return Cost(solver, comm.size, unknowns, entries, present, more, free_memory(comm))
+    each, free = LIBRARIES + BYTES_OF_FACET * _facets(system), free_memory(comm)
+    more += factors
+    return Cost(solver, comm.size, unknowns, entries, present, more, free, each, factors)
+
+
+def _facets(system: DiscreteSystem) -> int:
+    """Return the facets that every rank has: those of contacts of deformable bodies."""
+    pairs = [each.surfaces for term in system.changing for each in getattr(term, "facing", ())]
+    surfaces = {id(surface): surface for pair in pairs for surface in pair.both}
+    return sum(len(surface.facets) for surface in surfaces.values())
 
 
 def _by_halves(system: DiscreteSystem, solver: str) -> bool:
@@ -111,15 +138,17 @@ def warn_of_memory(system: DiscreteSystem, solver: str, symmetric: bool) -> None
         warnings.warn(f"memory may not suffice: {cost}", stacklevel=outside())
 
 
-def _entries(system: DiscreteSystem, most: int = 400, corners: int = 1 << 19) -> float:
+def _entries(system: DiscreteSystem, most: int = 800, corners: int = 1 << 19) -> float:
     """Return about how many entries the tangent has (collective).
 
-    The neighbours of up to twice `most` nodes of each rank are counted, in so many `corners` of
-    cells at a time.
+    The neighbours of up to `most` nodes of each rank are counted, in so many `corners` of cells
+    at a time. Multiples of the golden ratio are as even as can be, and follow no line of a mesh.
     """
     numbering = system.numbering
     owned = numbering.owned_vertices
-    sample = np.arange(0, owned, max(1, owned // most))
+    sample = np.arange(owned)
+    if owned > most:
+        sample = np.unique((np.arange(most) * GOLDEN % 1.0 * owned).astype(np.int64))
     mark = np.full(numbering.vertices, -1, np.int32)
     mark[sample] = np.arange(len(sample), dtype=np.int32)
     pairs = [np.zeros((0, 2), np.int64)]
@@ -144,4 +173,4 @@ def _entries(system: DiscreteSystem, most: int = 400, corners: int = 1 << 19) ->
     return float(system.sum(np.array([here_all]))[0])
 
 
-__all__ = ["Cost", "cost_of", "warn_of_memory"]
+__all__ = ["Cost", "cost_of", "gigabytes", "warn_of_memory"]

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from mpi4py import MPI
 
 from ..assembly.half import Half
+from ..assembly.matrix_free import MatrixFree
 from ..assembly.rounded import Rounded
 from ..assembly.shell import Shell
 from ..errors import SymancfError
@@ -22,6 +23,7 @@ from .multigrid import (
     OPTIONS,
     GridNodes,
     Multigrid,
+    PMultigrid,
     Products,
     has_others,
     nodes_of,
@@ -75,7 +77,7 @@ class Preconditioner:
 
     Parameters
     ----------
-    matrix : whose entries these are; a `Half` is for ``grids`` alone.
+    matrix : whose entries these are; `Half` and `MatrixFree` are for ``grids`` alone.
     symmetric : whether the entries are.
 
     Attributes
@@ -86,7 +88,7 @@ class Preconditioner:
     def __init__(
         self,
         system: DiscreteSystem,
-        matrix: Matrix | Half,
+        matrix: Matrix | Half | MatrixFree,
         ksp: PETSc.KSP,
         symmetric: bool,
     ) -> None:
@@ -95,7 +97,7 @@ class Preconditioner:
         self.fixed: FixedSolver | None = None
         self.rows: UpdatedRows | None = None
         self._rounded: tuple[Rounded, Shell] | None = None
-        self._multigrid: Multigrid | Saddle | None = None
+        self._multigrid: Multigrid | PMultigrid | Saddle | None = None
         self._products: Products | None = None
         self._error: BaseException | None = None
         self._coarse = True
@@ -127,12 +129,19 @@ class Preconditioner:
     @property
     def _entries(self) -> Matrix:
         """The tangent as PETSc's AIJ."""
-        return self._system.matrix if isinstance(self._matrix, Half) else self._matrix
+        if isinstance(self._matrix, Half | MatrixFree):
+            return self._system.matrix
+        return self._matrix
 
     @property
     def matrix(self) -> PETSc.Mat:
         """The tangent's entries, for other preconditioners."""
         return self._entries.mat
+
+    def use(self, matrix: Matrix | Half) -> None:
+        """Be made of another tangent from now on (collective)."""
+        self.release()
+        self._matrix = matrix
 
     def release(self) -> None:
         """Give back the memory of levels; they are made anew where needed (collective)."""
@@ -153,6 +162,8 @@ class Preconditioner:
     def multigrid(self) -> Multigrid | None:
         """That of ``grids`` once it was set up."""
         levels = self._multigrid
+        if isinstance(levels, PMultigrid):
+            return levels.corners
         return levels.multigrid if isinstance(levels, Saddle) else levels
 
     def renew(self, operator: PETSc.Mat, coarse: bool = True) -> None:
@@ -165,14 +176,15 @@ class Preconditioner:
             this call they are made anew wherever PETSc finds other entries.
         """
         if self.fixed is not None:
-            self._ksp.setOperators(operator, self._matrix.mat)
+            self._ksp.setOperators(operator, self._entries.mat)
             self.fixed.renew()
             return
         smoothed = None if self.grids else self._smoothed()
         if smoothed is not None:
-            self._ksp.setOperators(smoothed, self._matrix.mat)
+            self._ksp.setOperators(smoothed, self._entries.mat)
             self._ksp.setUp()
-        self._ksp.setOperators(operator, self._matrix.mat)
+        of = operator if isinstance(self._matrix, MatrixFree) else self._matrix.mat
+        self._ksp.setOperators(operator, of)
         if self.grids:
             self._coarse = coarse
             try:
@@ -184,7 +196,7 @@ class Preconditioner:
         """Let factors take the place of a cycle that does not serve; see `Saddle.take_over`."""
         return isinstance(self._multigrid, Saddle) and self._multigrid.take_over()
 
-    def _choose(self) -> Multigrid | Saddle:
+    def _choose(self) -> Multigrid | PMultigrid | Saddle:
         nodes = over_nodes(self._system)
         if isinstance(nodes, str):
             others = over_nodes(self._system, alone=False)
@@ -193,6 +205,8 @@ class Preconditioner:
             raise SymancfError(
                 f"there is no preconditioner {GRIDS!r}: {nodes}", asked="-pc_type", given=GRIDS
             )
+        if isinstance(self._matrix, MatrixFree):
+            return PMultigrid(self._matrix, nodes, self._prefix)
         multigrid = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
         if not isinstance(self._matrix, Half):
             self._products = Products(self._matrix, multigrid.levels[0].pattern)

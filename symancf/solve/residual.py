@@ -78,7 +78,7 @@ class LinearResidual:
 
     Parameters
     ----------
-    vector : of rows, for copies.
+    r : a vector of rows that solutions overwrite.
     dynamic : whether A is the tangent of a motion.
 
     Attributes
@@ -90,13 +90,13 @@ class LinearResidual:
         self,
         system: DiscreteSystem,
         ksp: PETSc.KSP,
-        vector: PETSc.Vec,
+        r: PETSc.Vec,
         options: SolverOptions,
         dynamic: bool = False,
     ) -> None:
         self._system, self._ksp, self._options, self._dynamic = system, ksp, options, dynamic
         self._library = jit.load_runtime(_HERE.with_name("residual.c"), comm=system.comm)
-        self._b, self._x, r = (vector.duplicate() for _ in range(3))
+        self._pair: tuple[PETSc.Vec, PETSc.Vec] | None = None
         self.error: BaseException | None = None
         self._message = ""
         improve = _Improve(loosely(self._improve))
@@ -139,8 +139,7 @@ class LinearResidual:
     # ---- called by C: never let an exception cross PETSc ----------------------------------------
     def _improve(self, b: int, x: int) -> int:
         try:
-            for handle, mine in ((b, self._b), (x, self._x)):
-                functions.VecCopy(ctypes.c_void_p(handle), ctypes.c_void_p(mine.handle))
+            self._copy(b, x)
             share = self._data.left / self._data.size if self._data.size else math.inf
             # factors of an earlier tangent are as good as their user wants; others see a NaN
             if math.isfinite(share) and not self._reused() and not self._as_it_says():
@@ -154,6 +153,14 @@ class LinearResidual:
             self.error = self.error or error
             return _PETSC_ERR_USER
         return 0
+
+    def _copy(self, b: int, x: int) -> None:
+        """Copy the right-hand side and the solution, to vectors that are made once."""
+        if self._pair is None:
+            self._pair = self._r.duplicate(), self._r.duplicate()
+        self._b, self._x = self._pair
+        for handle, mine in ((b, self._b), (x, self._x)):
+            functions.VecCopy(ctypes.c_void_p(handle), ctypes.c_void_p(mine.handle))
 
     def _reused(self) -> bool:
         reused = ctypes.c_int(0)

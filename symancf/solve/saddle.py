@@ -127,7 +127,7 @@ class Saddle:
 
     def _structure(self, pairs: Followers) -> PETSc.Mat:
         """Find the patterns of what is left; return R (collective)."""
-        nodes = len(self._nodes.X)
+        nodes = len(self._nodes.start)
         place = self._place.copy()
         reduced = SchurComplement(
             self._matrix.mat, self._starts, pairs, place, nodes, self._prescribed

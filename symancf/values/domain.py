@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which values a parameter may have: declared beside an energy, checked wherever values change."""
+"""What is declared beside an energy: which values a parameter may have, moduli, stress at rest."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -14,7 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ParameterError
-from .parameter import Checked, Parameter, depends_on_time, evaluate
+from .arguments import among
+from .arguments import function as require_function
+from .functions import arguments_of
+from .parameter import Checked, Parameter, depends_on_time, evaluate, label
 from .spellings import advise
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -262,3 +265,76 @@ def stressed_at_rest(energy: Function) -> Function:
     ...     return EA / 2 * epsilon_green**2 + T * epsilon_green
     """
     return marked(energy, stressed_at_rest=True)
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a law declares of its moduli at small strain.
+
+    Attributes
+    ----------
+    symmetry : ``"isotropic"``, ``"orthotropic"`` (about its axes 1, 2, 3), or None.
+    moduli : name of a modulus -> function of parameters, as `moduli` has them.
+    """
+
+    symmetry: str | None = None
+    moduli: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the moduli for values of parameters, numbers or symbols."""
+        return {
+            name: f(*(values[p] for p in arguments_of(f).positional))
+            for name, f in self.moduli.items()
+        }
+
+
+#: Symmetries that a law may declare.
+SYMMETRIES = ("isotropic", "orthotropic")
+
+
+def moduli(
+    symmetry: str | None = None, /, **values: Callable[..., Any]
+) -> Callable[[Function], Function]:
+    """Declare the moduli of a solid law at small strain, which `symancf.check` compares.
+
+    Parameters
+    ----------
+    symmetry : ``"isotropic"``, or ``"orthotropic"`` about the axes 1, 2, 3; None: nothing is
+        declared.
+    values : name of a modulus -> function of parameters of the law: ``mu``, ``k`` (shear and bulk
+        modulus), ``lam``, ``E``, ``nu``; ``E1`` ... ``nu12`` ... ``G12`` ... of an orthotropic law;
+        ``C11`` ... ``C66`` of its stiffness in Voigt's order 11, 22, 33, 23, 13, 12 [Pa].
+
+    Raises
+    ------
+    ParameterError : an unknown symmetry, or what is no function.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> @sa.energies.moduli("isotropic", mu=lambda mu: mu, k=lambda k: k)
+    ... def law(J, I1, *, mu, k):
+    ...     return mu / 2 * (J ** (-2 / 3) * I1 - 3) + k / 2 * (J - 1) ** 2
+    >>> sa.check(law)["moduli at small strain"].holds
+    True
+    """
+    if symmetry is not None and not among(symmetry, SYMMETRIES):
+        raise ParameterError(
+            f"moduli({label(symmetry)}): the symmetry is one of {', '.join(SYMMETRIES)}",
+            asked="symmetry",
+            given=symmetry,
+            possible=SYMMETRIES,
+        )
+    for name, value in values.items():
+        require_function(f"moduli({name}=)", value)
+
+    def declare(energy: Function) -> Function:
+        return marked(energy, moduli=Declaration(symmetry, values))
+
+    return declare
+
+
+def declared_moduli(energy: Any) -> Declaration:
+    """Return what a law declares of its moduli; of constants that follow from moduli their law."""
+    declaration = getattr(energy, "moduli", None)
+    return declaration if isinstance(declaration, Declaration) else Declaration()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rods with couplings: closed forms, strips of layers, measured composite beams."""
+"""Rods with couplings: closed forms and strips of layers."""
 
 from __future__ import annotations
 
@@ -157,46 +157,3 @@ def laminated() -> Iterator[Number]:
                 second_order = quantity == "stretch" and what == "tip force"
                 if abs(y) > 1e-9 and not second_order:
                     yield Number(f"{quantity} under a {what}: {name}", x, y, 1e-3)
-
-
-#: Sectional stiffness of the second beam as its authors give it.
-BEAM = np.diag([4e6, 2.6e5, 5.5e5, 0.368, 0.522, 298.0])
-BEAM[0, 1] = BEAM[1, 0] = -2.7e5
-BEAM[3, 4] = BEAM[4, 3] = -0.102
-#: Turn of the root [degrees] -> weight at the tip [g] -> measured u2, -u3 at x = 0.5 m [m].
-MEASURED: dict[int, dict[int, tuple[float, float]]] = {
-    0: {
-        50: (0.0022662, 0.050971),
-        100: (0.0048209, 0.097190),
-        200: (0.010209, 0.16632),
-        300: (0.020075, 0.21343),
-        400: (0.021267, 0.24494),
-    },
-    45: {
-        50: (0.026779, 0.026358),
-        100: (0.048837, 0.049642),
-        200: (0.087056, 0.090496),
-        300: (0.11621, 0.12563),
-        400: (0.13974, 0.15429),
-    },
-}
-
-
-@case("A15_composite_beam", "measured: Minguet and Dugundji, AIAA J. 28 (1990) 1573-1579, [45/0]3s")
-def measured() -> Iterator[Number]:
-    """Blade of 0.55 m with bending-twist coupling under a weight at its tip.
-
-    The points were read off figures, with a scatter of about 2 mm; the measured shortening is
-    up to twice what inextensible beams of the measured deflection have, and is left out.
-    """
-    mesh = straight(11, 0.55)
-    for angle, rows in MEASURED.items():
-        axis2 = turn(np.array([math.radians(angle), 0.0, 0.0]))[:, 1]
-        body = Body(mesh["rod"], ancf_rod, rod(C=BEAM), direction=axis2)
-        weight = force(body["end"], (0.0, 0.0, lambda t: -9.80665e-3 * t))
-        problem = StaticProblem(System(body, terms=[fix(body["start"]), weight]))
-        for grams, (aside, down) in rows.items():
-            problem.solve(to=float(grams))
-            u = problem.system.displacement(body.at((0.5, 0.0, 0.0)))[0]
-            yield Number(f"u2: {angle} degrees, {grams} g", u[1], aside, 0.012, 0.5)
-            yield Number(f"-u3: {angle} degrees, {grams} g", -u[2], down, 0.03, 0.5)

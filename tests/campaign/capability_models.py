@@ -165,6 +165,12 @@ TISSUE = {
 
 LAWS: dict[str, Callable[[], sa.Body]] = {
     "arruda_boyce": lambda: block(energies.arruda_boyce(), mu=4.0, lambda_m=5.0, **RUBBER),
+    "bergstrom_boyce": lambda: block(
+        energies.bergstrom_boyce(energies.neo_hooke(), s=1.0, stress=1.0, m=2.0),
+        mu=4.0,
+        lam=6.0,
+        rho=1.0,
+    ),
     "cable": cable,
     "extended_tube": lambda: block(
         energies.extended_tube(), Gc=2.0, Ge=2.0, beta=0.3, delta=0.1, **RUBBER

@@ -1034,6 +1034,19 @@ def examples() -> dict[str, Example]:
             {"law": sa.energies.yeoh(), "r": 1.5, "m": 0.05, "beta": 0.1},
             None,
         ),
+        "energies.bergstrom_boyce": (
+            sa.energies.bergstrom_boyce,
+            {
+                "law": sa.energies.yeoh(),
+                "s": 1.6,
+                "stress": 1.0,
+                "m": 4.0,
+                "C": -1.0,
+                "E": 0.01,
+                "rate": 1.0,
+            },
+            None,
+        ),
         "energies.swollen": (
             sa.energies.swollen,
             {"law": sa.energies.neo_hooke(), "by": lambda t, *, a: 1 + a * t},
@@ -1051,6 +1064,11 @@ def examples() -> dict[str, Example]:
         "energies.domains": (
             lambda k: sa.energies.domains(k=k)(_height),
             {"k": sa.energies.positive()},
+            None,
+        ),
+        "energies.moduli": (
+            lambda symmetry, k: sa.energies.moduli(symmetry, k=k)(_height),
+            {"symmetry": "isotropic", "k": lambda k: k},
             None,
         ),
         "energies.stressed_at_rest": (
@@ -1140,7 +1158,12 @@ def examples() -> dict[str, Example]:
             lambda m: models.finite(m.frequencies),
         ),
         "buckle": (_buckle, {"parameter": None, "count": 1}, None),
-        "check": (sa.check, {"system": system, "amplitude": 1e-3, "seed": 0}, None),
+        "check": (sa.check, {"what": system, "amplitude": 1e-3, "seed": 0}, None),
+        "check of a law": (
+            lambda law, mu, stretches: sa.check(law, stretches=stretches, mu=mu, lam=2.0),
+            {"law": sa.energies.neo_hooke(), "mu": 1.0, "stretches": (0.9, 1.2)},
+            None,
+        ),
         "Goal": (
             lambda function, end, **o: sa.Goal(function, end, **o).value(system),
             {"function": _height, "end": tip, "name": "g", "h": 0.25},

@@ -75,6 +75,21 @@ def test_rubs_in_its_bearing(mu):
     assert cord.dissipated(system) == pytest.approx((T[1] - T[0]) * moved, rel=1e-3)
 
 
+def test_tensions_are_those_of_the_strains():
+    """One call, or one for each step: strains of 1e-4 are not left to 1e-9 of the lengths."""
+    tensions = []
+    for at in (np.array([0.2]), np.linspace(0.0, 0.2, 21)[1:]):
+        wheel = sa.pulley(sa.ground.at((0, 0, 0)), radius=R, axis=(0, 1, 0), bearing=(0.1, 0.02))
+        problem, system, cord, _ = atwood(wheel, tension=(M2 * G, "end"))
+        for time in at:
+            problem.solve(to=time, step=1e-2)
+            binding = system._discrete.binding(cord)
+            strains = binding.shape(system._discrete).L / cord.lengths(system) - 1.0
+            np.testing.assert_allclose(1e5 * strains, cord.tensions(system), rtol=1e-8)
+        tensions.append(cord.tensions(system))
+    np.testing.assert_allclose(*tensions, rtol=1e-8)
+
+
 def test_lifts_a_block():
     """Block and tackle: half the weight, and twice the way; axes of its pulleys are opposite."""
     feed, free, weight = sa.Parameter("feed"), (0.0, 0.0), 5.0 * G

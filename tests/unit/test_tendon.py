@@ -590,3 +590,66 @@ def test_hardly_turns_and_needs_no_shorter_steps(mu):
     assert problem.history.iterations <= 650
     assert max(worst) < 1e-9
     assert cord.dissipated(system) > 0.0
+
+
+def wound_by(law, step, unit=1.0, eyelets=1, mu=0.0, end=False, EA=1e4, target=0.01):
+    """Return the slips of a cord that a motor draws in, slack behind a mass, in short steps."""
+
+    def motor(place):
+        def s(s_a):
+            return -s_a if end else s_a
+
+        def ds(ds_a):
+            return -ds_a if end else ds_a
+
+        values = {"target": target * unit, "k": 10.0}
+        return sa.Controller(s, ds, law, place, **values)
+
+    mass = sa.PointMass(1.0, (unit, 0.0, 0.0), velocity=(-unit, 0.0, 0.0))
+    posts = [(0.0, -0.5 * unit * k, 0.0) for k in range(eyelets)]
+    places = [mass.centre, sa.ground.at(posts)] if end else [sa.ground.at(posts[::-1]), mass.centre]
+    winches = {"end" if end else "start": sa.winch(motor=motor)}
+    cord = sa.Tendon(places, EA=EA * unit, mu=mu, **winches)
+    system = sa.System(mass, terms=[cord])
+    problem = sa.DynamicProblem(system)
+    problem.solve(to=0.02, step=step)
+    return cord, system
+
+
+def pulls(y, *, target, k):
+    return k * (target - y)
+
+
+def only_pulls(y, *, target, k):
+    import sympy as sp
+
+    return sp.Max(k * (target - y), 0)
+
+
+def pushes(y, *, target, k):
+    return -k + 0 * y
+
+
+@pytest.mark.parametrize("law", [pulls, only_pulls])
+@pytest.mark.parametrize(
+    ("step", "more"),
+    [
+        (2e-3, {}),
+        (2e-4, {"unit": 1e3}),
+        (2e-4, {"eyelets": 2, "mu": 0.3}),
+        (1e-3, {"end": True}),
+        (1e-4, {"EA": math.inf}),
+    ],
+)
+def test_a_motor_draws_a_slack_cord_in_to_where_it_pulls_nothing(law, step, more):
+    """In any steps: next to no stiffness of the slack cord held a weak motor back."""
+    cord, system = wound_by(law, step, **more)
+    unit = more.get("unit", 1.0)
+    assert cord.slack(system)
+    slip = cord.slips(system)[-1 if "end" in more else 0]
+    assert abs(slip) == pytest.approx(0.01 * unit, rel=1e-9)
+
+
+def test_a_motor_that_pushes_a_slack_cord_is_named():
+    with pytest.raises(sa.ConvergenceError, match=r"motor at place 0 .* pays out cord without end"):
+        wound_by(pushes, 2e-3)

@@ -37,8 +37,9 @@ class Kernel:
     source, header, path : C text, C declarations, path of the shared library.
     addresses : address of each of its functions.
 
-    The methods `energy`, `residual`, `tangent`, `product`, `parameter`, `pull` and `outputs` copy
-    their arguments into batches of 8 lanes and back; a kernel has those of `Description.modes`.
+    The methods `energy`, `residual`, `tangent`, `product`, `diagonal`, `coarse`, `at_points`,
+    `multiply`, `parameter`, `pull` and `outputs` copy their arguments into batches of 8 lanes and
+    back; a kernel has those of `Description.modes`.
     """
 
     def __init__(self, description: Description, source: str, path: Path) -> None:
@@ -60,6 +61,8 @@ class Kernel:
         self.memory = description.memory
         self.optional = description.optional
         self.totals = description.totals
+        self.linear = description.linear
+        self.moments = description.moments
         self.operations = description.operations
         self.strategies = description.strategies
         self.flops = description.flops
@@ -141,6 +144,45 @@ class Kernel:
         (kv,), bad = self._run("product", u, reference, parameters, v=v)
         return kv.reshape(np.shape(u)), bad
 
+    def diagonal(
+        self,
+        u: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> tuple[Array, int]:
+        """Return the blocks of K on the diagonal (cells, n, 3, 3), and the number of bad points."""
+        (blocks,), bad = self._run("diagonal", u, reference, parameters)
+        return blocks.reshape(len(blocks), self.n, 3, 3), bad
+
+    def at_points(
+        self,
+        u: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> tuple[Array, int]:
+        """Return the derivatives of forces by jets at points (cells, moments)."""
+        (rows,), bad = self._run("moments", u, reference, parameters)
+        return rows, bad
+
+    def multiply(self, moments: Array, v: Array) -> tuple[Array, int]:
+        """Return K v in the shape of `v` from what `at_points` has returned."""
+        parameters = dict.fromkeys((*self.uniform, *self.cell), 0.0)
+        (kv,), bad = self._run("multiply", v, None, parameters, v=v, moments=moments)
+        return kv.reshape(np.shape(v)), bad
+
+    def coarse(
+        self,
+        u: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> tuple[Array, int]:
+        """Return P^T K P as (cells, rows, rows), and the number of bad points.
+
+        P interpolates the linear functions of the corners of the cell, see `Space.linear`.
+        """
+        (packed,), bad = self._run("coarse", u, reference, parameters)
+        return self.unpack(packed, self.description.linear), bad
+
     def parameter(
         self,
         u: Array,
@@ -207,15 +249,23 @@ class Kernel:
             "scalar": 1,
             "vector": self.rows,
             "matrix": self.tangent_rows,
+            "diagonal": 9 * self.n,
+            "coarse": 9 * self.linear * (self.linear + 1) // 2,
+            "moments": self.moments,
             "points": points,
             "sums": len(self.uniform),
             "rows": len(self.cell),
         }
         return sizes[OPERANDS[operand].shape]
 
-    def unpack(self, packed: Array) -> Array:
-        """Return the matrices (cells, rows, rows) of packed tangents (cells, tangent_rows)."""
-        full = np.zeros((len(packed), self.rows, self.rows))
+    def unpack(self, packed: Array, functions: int | None = None) -> Array:
+        """Return the matrices (cells, rows, rows) of packed tangents (cells, tangent_rows).
+
+        `functions` : whose blocks they are, default: all of the cell.
+        """
+        n = self.n if functions is None else functions
+        rows = 3 * n if self.tabulated else self.rows
+        full = np.zeros((len(packed), rows, rows))
         if not self.tabulated:
             if not self.symmetric:
                 return packed.reshape(full.shape)
@@ -223,9 +273,9 @@ class Kernel:
                 for r in range(c + 1):
                     full[:, r, c] = full[:, c, r] = packed[:, c * (c + 1) // 2 + r]
             return full
-        for j in range(self.n):
-            for i in range(j + 1 if self.symmetric else self.n):
-                index = j * (j + 1) // 2 + i if self.symmetric else i * self.n + j
+        for j in range(n):
+            for i in range(j + 1 if self.symmetric else n):
+                index = j * (j + 1) // 2 + i if self.symmetric else i * n + j
                 block = packed[:, 9 * index : 9 * index + 9].reshape(-1, 3, 3)
                 full[:, 3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = block
                 if self.symmetric and i != j:
@@ -266,7 +316,10 @@ class Kernel:
         v: Array | None = None,
         rates: Mapping[str, Value] | None = None,
         seeds: Mapping[str, Value] | None = None,
+        moments: Array | None = None,
     ) -> tuple[list[Array], int]:
+        if self.description.single:
+            raise ValueError(f"kernel {self.name}: it is in single precision, for C alone")
         values = self.complete(parameters or {})
         missing = [name for name in (*self.uniform, *self.cell) if name not in values]
         if missing:
@@ -276,7 +329,7 @@ class Kernel:
         for suffix, source in (("", values), ("_rate", rates)):
             operands[f"uniform{suffix}"] = self._slots(source)
             operands[f"cell{suffix}"] = self._rows(source, cells)
-        for name, vector in (("u", u), ("v", v), ("reference", reference)):
+        for name, vector in (("u", u), ("v", v), ("reference", reference), ("moments", moments)):
             rows = np.zeros((cells, self.rows)) if vector is None else np.asarray(vector)
             operands[name] = batches(rows.reshape(cells, int(np.prod(rows.shape[1:]))))
         inputs = [operands[name] for name in (*COMMON, *row.inputs)]

@@ -96,12 +96,16 @@ def fingerprint(
     laws: Sequence[tuple[PointLaw, Rule | None]],
     stabilised: bool,
     modes: Sequence[str] = STANDARD,
+    single: bool = False,
 ) -> str:
     """Return a hexadecimal key that changes when the generated source may change."""
     h = _Hasher()
-    h.text(COMPILER_VERSION, name, str(stabilised), *modes)
+    h.text(COMPILER_VERSION, name, str(stabilised), str(single), *modes)
     if space is not None:
-        _space(h, space, [rule for _, rule in laws if rule is not None])
+        rules = [rule for _, rule in laws if rule is not None]
+        _space(h, space, rules)
+        if space.linear is not None:
+            _space(h, space.linear, rules)
     for law, rule in laws:
         h.text(digest(law))
         if rule is not None:

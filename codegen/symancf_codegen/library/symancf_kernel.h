@@ -22,6 +22,9 @@
  *   K of an energy           [9 n (n + 1)/2][8]  blocks i <= j at j (j + 1)/2 + i, in a block
  *                            row 3 a + b: component a of i, component b of j
  *   K of a virtual work      [9 n n][8]  blocks i n + j
+ *   D                        [9 n][8]  blocks i = j of K
+ *   moments                  [points][slots][8]  derivatives of the forces on jets by jets
+ *   Kc                       as K of an energy, of the functions of Space.linear
  *   O                        [points][outputs][8]  law by law, see Kernel.outputs
  *
  * Kernels on tuples of m scalars have u, v, f, Kv, fp, fv [m][8], K packed by columns of the upper
@@ -44,20 +47,31 @@
     MODE(OUTPUTS, outputs, const double *u, double *O) \
     MODE(UPDATE, update, const double *u, double *O) \
     MODE(INITIAL, initial, const double *u, double *O) \
-    MODE(PULL, pull, const double *u, const double *v, const double *seed, double *fv, double *by_uniform, double *by_cell)
+    MODE(PULL, pull, const double *u, const double *v, const double *seed, double *fv, double *by_uniform, double *by_cell) \
+    MODE(DIAGONAL, diagonal, const double *u, double *D) \
+    MODE(COARSE, coarse, const double *u, double *Kc) \
+    MODE(MOMENTS, moments, const double *u, double *moments) \
+    MODE(MULTIPLY, multiply, const double *moments, const double *v, double *Kv)
+
+/* Numbers of lanes: in single precision where a text begins by saying so. */
+#ifdef SYMANCF_SINGLE
+typedef float symancf_real;
+#else
+typedef double symancf_real;
+#endif
 
 /* A row: eight lanes. */
-typedef double v8 __attribute__((vector_size(64), may_alias));
+typedef symancf_real v8 __attribute__((vector_size(8*sizeof(symancf_real)), may_alias));
 
 /* Arithmetic on rows is done in parts that fit a register of the processor. */
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || (defined(__AVX__) && defined(SYMANCF_SINGLE))
 #define SYMANCF_WIDTH 8
-#elif defined(__AVX__)
+#elif defined(__AVX__) || defined(SYMANCF_SINGLE)
 #define SYMANCF_WIDTH 4
 #else
 #define SYMANCF_WIDTH 2
 #endif
-typedef double vec __attribute__((vector_size(8*SYMANCF_WIDTH), may_alias));
+typedef symancf_real vec __attribute__((vector_size(sizeof(symancf_real)*SYMANCF_WIDTH), may_alias));
 #define FOR_PARTS for (int part = 0; part < 8/SYMANCF_WIDTH; part++)
 #define PART(row) (((vec *)&(row))[part])
 
@@ -75,14 +89,14 @@ static inline void symancf_finite(int rows, const v8 *restrict x, v8 *restrict b
         vec s = {0}, r = {0};
         int k = 0;
         for (; k + 1 < rows; k += 2) {
-            s += 0.0*PART(x[k]);
-            r += 0.0*PART(x[k + 1]);
+            s += (symancf_real)0*PART(x[k]);
+            r += (symancf_real)0*PART(x[k + 1]);
         }
         if (k < rows)
-            s += 0.0*PART(x[k]);
+            s += (symancf_real)0*PART(x[k]);
         s += r;
         for (int l = 0; l < SYMANCF_WIDTH; l++)
-            PART(*bad)[l] += s[l] == 0.0 ? 0.0 : 1.0;
+            PART(*bad)[l] += s[l] == 0 ? 0 : 1;
     }
 }
 
@@ -90,7 +104,7 @@ static inline int symancf_count(int lanes, const v8 *bad)
 {
     double count = 0.0;
     for (int l = 0; l < lanes; l++)
-        count += ((const double *)bad)[l];
+        count += ((const symancf_real *)bad)[l];
     return (int)count;
 }
 

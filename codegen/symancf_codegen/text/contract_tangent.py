@@ -55,7 +55,7 @@ def contract_tangent(structure: KernelStructure, segment: Segment) -> str:
     chunked = tangent_chunk(segment) < segment.size
     alone = s == 0 and assigns(structure)
     store = "set" if alone and not chunked else "both" if alone else "add"
-    head = f"static void contract_tangent{s}("
+    head = f"static void {structure.prefix}contract_tangent{s}("
     lines = [
         "/* K_ij = sum over points and jets of phi_i T_j, T_j = M phi_j */",
         f"{head}int start, int stop, v8 (*restrict M)[{segment.slot_count}],",
@@ -95,6 +95,10 @@ class Column:
         used = [j for j in row_jets if any(t for (jet, _, _), t in self.terms.items() if jet == j)]
         self.live = {jet: place for place, jet in enumerate(used)}
 
+    def table(self, c: int) -> str:
+        """Return the name of the table of a class."""
+        return f"{self.structure.prefix}phi{self.segment.index}_{c}"
+
     def _terms(self, jet: int, a: int, b: int) -> list[tuple[int, int]]:
         """Return the (row of M, row of the table) whose products add to T."""
         rows = []
@@ -113,14 +117,15 @@ class Column:
         s, c = self.segment.index, self.column
         own = self.structure.classes[c]
         lines = [f"    for (int kj = 0; kj < {own.size}; kj++) {{"]
-        lines.append(f"        const int j = functions{c}{own.place('start')}[kj];")
+        name = f"{self.structure.prefix}functions{c}{own.place('start')}"
+        lines.append(f"        const int j = {name}[kj];")
         lines.append(f"        v8 T[{tangent_chunk(self.segment)}][{9 * len(self.live)}];")
         lines.append("        FOR_PARTS for (int q = start; q < stop; q++) {")
         lines.append("            const v8 *m = M[q - start];")
         lines.append("            v8 *t = T[q - start];")
         used = {row for terms in self.terms.values() for _, row in terms}
         for row in sorted(used):
-            lines.append(f"            const double p{row} = phi{s}_{c}[q][{row}][kj];")
+            lines.append(f"            const double p{row} = {self.table(c)}[q][{row}][kj];")
         for (jet, a, b), terms in self.terms.items():
             if jet in self.live:
                 value = " + ".join(f"p{row}*PART(m[{slot}])" for slot, row in terms)
@@ -166,7 +171,9 @@ class Column:
                 continue
             weights = ", ".join(f"p{k} = p[{k}]" for k in range(tile))
             lines.append(f"{pad}    {{")
-            lines.append(f"{pad}        const double *p = phi{s}_{r}[q][{row}] + k, {weights};")
+            lines.append(
+                f"{pad}        const double *p = {self.table(r)}[q][{row}] + k, {weights};"
+            )
             for z in range(9):
                 terms = " ".join(f"k{k}{z} += p{k}*x;" for k in range(tile))
                 lines.append(
@@ -181,7 +188,7 @@ class Column:
     def _store(self, r: int, row: int, store: str) -> list[str]:
         """Return the statements that put one block of nine accumulators into K."""
         place = self.structure.classes[r].place("start")
-        lines = [f"{{   const int i = functions{r}{place}[k + {row}];"]
+        lines = [f"{{   const int i = {self.structure.prefix}functions{r}{place}[k + {row}];"]
         if self.structure.symmetric:
             lines.append("    const int upper = i <= j, d = upper ? 3 : 1, e = upper ? 1 : 3;")
             lines.append("    v8 *b = K + 9*(upper ? j*(j + 1)/2 + i : i*(i + 1)/2 + j);")
@@ -207,3 +214,76 @@ class Column:
             lines += [f"        {line}" for line in statements("+=")]
             lines.append("    }")
         return [*lines, "}"]
+
+
+def multiply_moments(structure: KernelStructure, segment: Segment) -> str:
+    """Return the function that multiplies the moments at a point with jets."""
+    rows = 3 * len(segment.jets)
+    head = (
+        f"static void multiply_moments{segment.index}(const v8 *restrict m, const v8 *restrict h,"
+    )
+    lines = [head, "    v8 *restrict N)", "{", "    FOR_PARTS {"]
+    for x in range(rows):
+        keys = ((min(x, y), max(x, y)) if structure.symmetric else (x, y) for y in range(rows))
+        terms = [
+            f"PART(m[{segment.slots[key]}])*PART(h[{y}])"
+            for y, key in enumerate(keys)
+            if key in segment.slots
+        ]
+        lines.append(f"        PART(N[{x}]) = {' + '.join(terms) or '(vec){0}'};")
+    return "\n".join([*lines, "    }", "}", ""])
+
+
+def contract_diagonal(structure: KernelStructure, segment: Segment) -> str:
+    """Return the function that adds the share of a chunk of one segment's points to D."""
+    s = segment.index
+    head = f"static void contract_diagonal{s}("
+    lines = [
+        "/* D_i = sum over points and jets of phi_i M phi_i */",
+        f"{head}int start, int stop, v8 (*restrict M)[{segment.slot_count}],",
+        f"{' ' * len(head)}v8 *restrict D)",
+        "{",
+    ]
+    names = [f"d{a}{b}" for a in range(3) for b in range(a, 3)]
+    for k, c in enumerate(structure.classes):
+        jets = c.jets[s]
+        if not jets:
+            continue
+        lines.append(f"    FOR_PARTS for (int k = 0; k < {c.size}; k++) {{")
+        lines.append(f"        v8 *d = D + 9*functions{k}{c.place('start')}[k];")
+        lines += zeros(names, 8)
+        lines.append("        for (int q = start; q < stop; q++) {")
+        lines.append("            const v8 *m = M[q - start];")
+        for row, _ in enumerate(jets):
+            lines.append(f"            const double p{row} = phi{s}_{k}[q][{row}][k];")
+        for row, jet in enumerate(jets):
+            for column, other in enumerate(jets):
+                lines += _products(segment, (row, jet), (column, other))
+        lines.append("        }")
+        for a in range(3):
+            for b in range(3):
+                value = f"d{min(a, b)}{max(a, b)}"
+                lines.append(f"        PART(d[{3 * a + b}]) += {value};")
+        lines.append("    }")
+    return "\n".join([*lines, "}", ""])
+
+
+def _products(segment: Segment, left: tuple[int, int], right: tuple[int, int]) -> list[str]:
+    """Return the statements that add the moments of two jets (row of the table, jet) to D."""
+    (row, jet), (column, other) = left, right
+    terms = []
+    for a in range(3):
+        for b in range(a, 3):
+            x, y = 3 * jet + a, 3 * other + b
+            slot = segment.slots.get((min(x, y), max(x, y)))
+            if slot is not None:
+                terms.append(f"d{a}{b} += p*PART(m[{slot}]);")
+    if not terms:
+        return []
+    pad = " " * 12
+    head = f"{pad}{{   const double p = p{row}*p{column};"
+    return [
+        head,
+        *(f"{pad}    {' '.join(terms[k : k + 3])}" for k in range(0, len(terms), 3)),
+        f"{pad}}}",
+    ]

@@ -43,6 +43,9 @@ class Description:
         functions ``update`` and ``initial``.
     totals : which of them are parts of integrals over the cell.
     optional : names of the parameters that are 0 where they are not given.
+    linear : number of functions of the mode ``coarse``; 0: it is not possible.
+    moments : number of rows of the operand of this name.
+    single : whether numbers are in single precision.
     """
 
     name: str
@@ -63,6 +66,9 @@ class Description:
     memory: tuple[str, ...] = ()
     totals: tuple[int, ...] = ()
     optional: tuple[str, ...] = ()
+    linear: int = 0
+    moments: int = 0
+    single: bool = False
 
 
 class Source(NamedTuple):
@@ -103,6 +109,8 @@ def cell_text(name: str, structure: KernelStructure) -> Source:
         memory=memory,
         totals=tuple(k for k, (_, total) in enumerate(remembered) if total),
         optional=optional(laws),
+        moments=sum(s.size * s.slot_count for s in structure.segments),
+        linear=0 if structure.linear is None else structure.linear.space.size,
     )
     head = [f"element {structure.space.name}: {size} shape functions, {3 * size} unknowns"]
     for use in uses:

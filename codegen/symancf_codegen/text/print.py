@@ -14,7 +14,12 @@ from symancf_codegen.graph.schedule import LoopSection, Output
 from symancf_codegen.modes import COMMON, MODES, OPERANDS, signature
 from symancf_codegen.structure import classes_of
 from symancf_codegen.text.contract import contract_residual, jets_function
-from symancf_codegen.text.contract_tangent import contract_tangent
+from symancf_codegen.text.contract_tangent import (
+    contract_diagonal,
+    contract_tangent,
+    multiply_moments,
+)
+from symancf_codegen.text.contract_tensor import factored, tensor_functions
 from symancf_codegen.text.print_cell import cell_function, solve_function
 from symancf_codegen.text.print_local import local_loads, solve_functions, unused
 from symancf_codegen.text.print_point import (
@@ -89,26 +94,53 @@ def cell_kernel(name: str, structure: KernelStructure, uniform: list[str], cell:
         laws.append([law_functions(use, segment, uniform, cell, shared) for use in segment.uses])
     stages = zip(*(law.stages() for law in chain(*laws)), strict=True)
     parts += [f.text for f in chain(*chain(*stages))]
-    if any(MODES[mode].result("vector") for mode in structure.modes):
+    tensor = [mode for mode in structure.modes if factored(structure, mode)]
+    if any(MODES[mode].result("vector") and mode not in tensor for mode in structure.modes):
         parts.append(contract_residual(structure))
-    parts += [contract_tangent(structure, s) for s in structure.segments if s.slot_count]
+    if tensor:
+        parts += tensor_functions(structure)
+    parts += contractions(structure)
     if structure.shared:
         parts.append(solve_function(name, structure, laws))
     parts += [cell_function(name, structure, laws, mode) for mode in structure.modes]
     return "\n".join(parts)
 
 
-def _tables(structure: KernelStructure) -> str:
+def contractions(structure: KernelStructure) -> list[str]:
+    """Return the functions that make matrices of the moments at points."""
+    segments = [s for s in structure.segments if s.slot_count]
     parts = []
+    if "tangent" in structure.modes:
+        parts += [contract_tangent(structure, s) for s in segments]
+    if "diagonal" in structure.modes:
+        parts += [contract_diagonal(structure, s) for s in segments]
+    if "coarse" in structure.modes and structure.linear is not None:
+        linear = structure.linear
+        parts.append(_functions(linear))
+        parts += [contract_tangent(linear, s) for s in segments]
+    if "multiply" in structure.modes:
+        parts += [multiply_moments(structure, s) for s in segments]
+    return parts
+
+
+def _functions(structure: KernelStructure) -> str:
+    """Return the tables of shape functions."""
+    prefix, parts = structure.prefix, []
     for k, c in enumerate(structure.classes):
-        parts.append(indices(f"functions{k}", c))
+        parts.append(indices(f"{prefix}functions{k}", c))
     for s, segment in enumerate(structure.segments):
         for k, c in enumerate(structure.classes):
             if c.jets[s]:
                 table = c.table(structure.tables[s][:, c.jets[s], :])
                 jets = ", ".join(segment.jets[j] for j in c.jets[s])
                 parts.append(f"/* shape functions: {jets} [point][jet][function] */\n")
-                parts.append(array(f"phi{s}_{k}", table))
+                parts.append(array(f"{prefix}phi{s}_{k}", table))
+    return "".join(parts)
+
+
+def _tables(structure: KernelStructure) -> str:
+    parts = [_functions(structure)]
+    for s, segment in enumerate(structure.segments):
         if any(use.coordinates for use in segment.uses):
             names = ", ".join(str(x) for x in structure.space.coordinates)
             parts.append(f"/* {names} [point] */\n")

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.schedule import identifier
-from symancf_codegen.modes import COMMON, MODES, signature
+from symancf_codegen.modes import COMMON, MODES, MOMENTS, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
+from symancf_codegen.text.contract_tensor import factored
 from symancf_codegen.text.print_local import after, before, solve_in_cell, unused, weigh_in_cell
 from symancf_codegen.text.printer import broken
 
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 #: What is evaluated to find the unknowns of a cell: with slopes where they begin, without slopes,
 #: with slopes; no functions that a kernel offers.
 SOLVE = ("first", "equations", "slopes")
+
+#: The function that makes the matrix of a mode of moments, without the number of the segment.
+_CONTRACTIONS = {
+    "tangent": "contract_tangent",
+    "diagonal": "contract_diagonal",
+    "coarse": "corner_contract_tangent",
+}
 
 #: About how many points go through a stage together.
 CHUNK = 8
@@ -45,10 +53,11 @@ def cell_function(
     name: str, structure: KernelStructure, laws: Sequence[Sequence[LawFunctions]], mode: str
 ) -> str:
     """Return the text of function `mode` of kernel `name`."""
+    if mode == "multiply":
+        return multiply_function(name, structure)
     segments = structure.segments
     row = MODES[mode]
     vector, scalar = row.result("vector"), row.result("scalar")
-    tangent = mode == "tangent" and structure.has_tangent
     body: list[str] = []
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
@@ -58,7 +67,7 @@ def cell_function(
     first = [*before(structure, name, mode, asks, arrays.arrays, arrays.filled), *weighed]
     lines = [signature(name, mode), "{"]
     lines += unused((*COMMON, *row.inputs, *row.sums), "\n".join([*first, *body]))
-    if mode == "tangent" and not tangent:
+    if mode == "tangent" and not structure.has_tangent:
         lines.append("    (void)K; /* the laws are linear in the unknowns: K = 0 */")
     lines.append("    v8 bad = {0};")
     lines += first
@@ -66,18 +75,68 @@ def cell_function(
         lines.append(f"    symancf_zero(1, (v8 *){scalar});")
     if vector:
         lines += [f"    v8 N{s.index}[{s.size}][{3 * len(s.jets)}];" for s in segments if s.jets]
-    if tangent and not assigns(structure):
-        lines.append(f"    symancf_zero({tangent_rows(structure)}, (v8 *)K);")
+    lines += _zero_matrix(structure, mode)
     lines += body
-    if vector:
+    if vector and factored(structure, mode):
+        lines += [f"    all_forces{s.index}(N{s.index}, (v8 *){vector});" for s in segments]
+    elif vector:
         arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){vector}"])
         lines.append(f"    contract_residual({arguments});")
+    if vector:
         lines += after(structure, mode)
         lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){vector}, &bad);")
     if scalar:
         lines.append(f"    symancf_finite(1, (const v8 *){scalar}, &bad);")
     lines += ["    return symancf_count(lanes, &bad);", "}", ""]
     return "\n".join(lines)
+
+
+def matrix_of(mode: str) -> str | None:
+    """Return the name of the matrix that a mode makes of moments, None if it makes none."""
+    return MODES[mode].results[-1] if mode in MOMENTS else None
+
+
+def _zero_matrix(structure: KernelStructure, mode: str) -> list[str]:
+    """Return what clears the matrix of a mode, where contractions do not set all of it."""
+    name = matrix_of(mode)
+    if name is None or mode == "moments" or not structure.has_tangent:
+        return []
+    if mode == "diagonal":
+        rows = 9 * structure.space.size
+    else:
+        of = structure if mode == "tangent" else structure.linear
+        assert of is not None
+        rows = 0 if assigns(of) else tangent_rows(of)
+    return [f"    symancf_zero({rows}, (v8 *){name});"] if rows else []
+
+
+def multiply_function(name: str, structure: KernelStructure) -> str:
+    """Return the text of the function that multiplies with moments that are given."""
+    segments = [s for s in structure.segments if s.slot_count]
+    lines = [signature(name, "multiply"), "{", *unused(COMMON, ""), "    v8 bad = {0};"]
+    for s in segments:
+        rows = 3 * len(s.jets)
+        lines += [
+            f"    v8 N{s.index}[{s.size}][{rows}];",
+            "    {",
+            f"        v8 h[{s.size}][{rows}];",
+        ]
+        lines.append(f"        const v8 *m = (const v8 *)moments + {structure.first_moment(s)};")
+        own = f"        for (int q = 0; q < {s.size}; q++)"
+        if factored(structure, "multiply"):
+            lines.append(f"        all_jets{s.index}((const v8 *)v, h);")
+        else:
+            lines.append(f"{own} jets{s.index}(q, (const v8 *)v, h[q]);")
+        call = f"multiply_moments{s.index}(m + {s.slot_count}*q, h[q], N{s.index}[q]);"
+        lines += [f"{own} {call}", "    }"]
+    if factored(structure, "multiply"):
+        lines += [f"    all_forces{s.index}(N{s.index}, (v8 *)Kv);" for s in segments]
+    else:
+        lines.append(
+            f"    contract_residual({', '.join(f'N{s.index}' for s in segments)}, (v8 *)Kv);"
+        )
+    lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *)Kv, &bad);")
+    return "\n".join([*lines, "    return symancf_count(lanes, &bad);", "}", ""])
 
 
 @dataclass
@@ -177,14 +236,18 @@ def _segment(
     structure: KernelStructure, segment: Segment, laws: Sequence[LawFunctions], mode: str
 ) -> list[str]:
     """Return the loops over the points of one segment."""
-    tangent = mode == "tangent" and structure.has_tangent and segment.slot_count > 0
-    size = chunk(segment, tangent)
+    tangent = mode in MOMENTS and structure.has_tangent and segment.slot_count > 0
+    size = segment.size if factored(structure, mode) else chunk(segment, tangent)
     vector = MODES[mode].result("vector") is not None and bool(segment.jets)
     if not vector and not any(_functions(law, mode) for law in laws):
         return []
     arrays, first = _point_arrays(structure, segment, laws, mode, size)
-    if tangent:
-        arrays.append(f"v8 M[{size}][{segment.slot_count}];")
+    slots = segment.slot_count
+    if mode == "moments" and tangent:
+        rows = f"(v8 *)moments + {structure.first_moment(segment)}"
+        arrays.append(f"v8 (*M)[{slots}] = (v8 (*)[{slots}])({rows}) + start;")
+    elif tangent:
+        arrays.append(f"v8 M[{size}][{slots}];")
     once: list[str] = []
     body = _points([*first, *_zeros(segment, laws, mode, vector, tangent)])
     for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
@@ -195,7 +258,9 @@ def _segment(
             body += _points(_call(structure, function, use, k, segment))
     if tangent:
         body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
-        body.append(f"contract_tangent{segment.index}(start, stop, M, (v8 *)K);")
+    if tangent and mode in _CONTRACTIONS:
+        contract = _CONTRACTIONS[mode] + str(segment.index)
+        body.append(f"{contract}(start, stop, M, (v8 *){matrix_of(mode)});")
     lines = [*once, *_chunks(segment.size, size, [*arrays, *body])]
     return ["    {", *(f"        {line}" for line in lines), "    }"]
 
@@ -218,7 +283,10 @@ def _point_arrays(
     ):
         if array in wanted:
             arrays.append(f"v8 {array}[{size}][{3 * count}];")
-            filled.append(f"{function}(q, {source}, {array}[p]);")
+            if factored(structure, mode) and function == jets:
+                arrays.append(f"all_{jets}({source}, {array});")
+            else:
+                filled.append(f"{function}(q, {source}, {array}[p]);")
     return arrays, filled
 
 

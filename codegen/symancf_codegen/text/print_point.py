@@ -293,6 +293,7 @@ def _mode_sections(
         return store_rows(target, pairs, "=" if segment.alone else "+=")
 
     energy = results.energy
+    moments = LoopSection("tangent", store("M", moment_outputs(segment, use)))
     sections: dict[str, Callable[[], list[LoopSection]]] = {
         "energy": lambda: [
             LoopSection("energy", [Output("W[l] += {};", energy)] if energy != zero else [])
@@ -300,8 +301,12 @@ def _mode_sections(
         "residual": lambda: [vector("residual", results.residual)],
         "tangent": lambda: [
             vector("residual", results.residual_with_tangent),
-            LoopSection("tangent", store("M", moment_outputs(segment, use))),
+            moments,
         ],
+        "diagonal": lambda: [moments],
+        "coarse": lambda: [moments],
+        "moments": lambda: [moments],
+        "multiply": list,
         "product": lambda: [vector("tangent times direction", results.product)],
         "parameter": lambda: [vector("derivative by parameters", results.parameter)],
         "pull": lambda: [

@@ -42,10 +42,11 @@ def _segment(structure: KernelStructure, segment: Segment, mode: str) -> int:
         graph = use.results.graph
         total += use.rule.size * PRINCIPAL * bool(use.results.principal[0])
         total += use.rule.size * sum(graph.count(use.results.modes()[mode]).values())
-    if mode == "tangent" and segment.slot_count:
-        total += segment.size * sum(
-            _column(structure, segment, k) for k in range(len(structure.classes))
-        )
+    of = structure if mode == "tangent" else structure.linear if mode == "coarse" else None
+    if of is not None and segment.slot_count:
+        total += segment.size * sum(_column(of, segment, k) for k in range(len(of.classes)))
+    if mode == "diagonal" and segment.slot_count:
+        total += segment.size * sum(c.size * 13 * len(c.jets[s]) ** 2 for c in structure.classes)
     return total
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 ORIGIN = ("o1", "o2", "o3")
 
 # of all cavities with gas: the unknown pressure over its scale
-PRESSURES = Block("pressures", 1, "algebraic", "pressure")
+PRESSURES = Block("pressures", 1, "algebraic", "pressure", sums=True)
 
 #: of the area: the resultant of a pressure on a closed surface, in any state
 CLOSED_TOLERANCE = 1e-10

@@ -162,6 +162,38 @@ int symancf_order(int32_t n, const int64_t *start, const int32_t *neighbours, in
   return 0;
 }
 
+/* Put two vertices under the least one of both. */
+static inline void join(int32_t *least, int32_t a, int32_t b)
+{
+  while (least[a] != a) a = least[a] = least[least[a]];
+  while (least[b] != b) b = least[b] = least[least[b]];
+  if (a < b) least[b] = a;
+  else least[a] = b;
+}
+
+/*
+ * Join the vertices of each of n lists, vertices[start[k]] to vertices[start[k + 1]], that are `among` those
+ * that join; `least` of a vertex is itself at first, and is complete after symancf_least.
+ */
+void symancf_join_lists(int32_t n, const int32_t *start, const int32_t *vertices, const uint8_t *among, int32_t *least)
+{
+  for (int32_t k = 0; k < n; k++) {
+    int32_t last = -1;
+    for (int32_t q = start[k]; q < start[k + 1]; q++) {
+      const int32_t v = vertices[q];
+      if (!among[v]) continue;
+      if (last >= 0) join(least, last, v);
+      last = v;
+    }
+  }
+}
+
+/* The least vertex that each of n is joined with. */
+void symancf_least(int32_t n, int32_t *least)
+{
+  for (int32_t v = 0; v < n; v++) least[v] = least[least[v]]; /* ascending: roots come first */
+}
+
 /*
  * The least of the vertices that pairs (2 count) connect each one of n with: least[n].  Trees whose
  * roots are their least vertices are joined, paths halved.
@@ -169,12 +201,6 @@ int symancf_order(int32_t n, const int64_t *start, const int32_t *neighbours, in
 void symancf_connected(int32_t n, int64_t count, const int32_t *pairs, int32_t *least)
 {
   for (int32_t v = 0; v < n; v++) least[v] = v;
-  for (int64_t k = 0; k < count; k++) {
-    int32_t a = pairs[2 * k], b = pairs[2 * k + 1];
-    while (least[a] != a) a = least[a] = least[least[a]];
-    while (least[b] != b) b = least[b] = least[least[b]];
-    if (a < b) least[b] = a;
-    else least[a] = b;
-  }
-  for (int32_t v = 0; v < n; v++) least[v] = least[least[v]]; /* ascending: roots come first */
+  for (int64_t k = 0; k < count; k++) join(least, pairs[2 * k], pairs[2 * k + 1]);
+  symancf_least(n, least);
 }

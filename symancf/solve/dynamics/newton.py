@@ -131,7 +131,7 @@ class Newton(VectorEquations):
         """
         self._note = note
         ksp = self.snes.getKSP()
-        self.linear = LinearResidual(self.system, ksp, self.x, options, dynamic=True)
+        self.linear = LinearResidual(self.system, ksp, self.x.duplicate(), options, dynamic=True)
         self.preconditioner.attach()
         if ksp.getType() != PETSc.KSP.Type.PREONLY:
             self.takeover = Takeover(self.system, ksp, self.preconditioner, options, dynamic=True)

@@ -35,7 +35,7 @@ from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..gradients.trace import Trace
 from ..march import march
-from ..solver import attach_rigid_modes, fitting, idle_options
+from ..solver import attach_rigid_modes, fitting, idle_options, is_symmetric
 from .accelerations import Accelerations
 from .energy import Audit
 from .events import Events
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from ...output.steps import Step
     from ...system import System
     from ...values.parameter import Field, Parameter
+    from ..cost import Cost
     from ..gradients.goal import Goal
     from ..gradients.gradient import Gradient
     from .backward import Backward
@@ -270,6 +271,31 @@ class DynamicProblem(OneProcess, Displayable):
         return self._ready and self._newton.native.able
 
     # ---- for the user ---------------------------------------------------------------------------
+    def cost(self) -> Cost:
+        """Predict the memory of a solution before anything of that size is made (collective).
+
+        Returns
+        -------
+        Cost : ``cost.on(ranks)`` are the bytes that each of so many ranks would need.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (20, 20, 20))
+        >>> law, given = sa.energies.neo_hooke(), {"mu": 1e5, "lam": 2e5, "rho": 1000.0}
+        >>> block = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
+        >>> swing = sa.DynamicProblem(sa.System(block, terms=[sa.fix(block["x0"])]))
+        >>> cost = swing.cost()
+        >>> print(cost.unknowns, cost.fits, cost.on(4) < cost.on(1))
+        26460 True True
+        """
+        from ..cost import cost_of
+
+        method = chosen(self.method, self._options.choice("ts_type"))
+        solver = self._options.choice("pc_type")
+        solver = solver or str(defaults(self._system, method)["pc_type"])
+        return cost_of(self._system, solver, is_symmetric(self._system, dynamic=True), moves=True)
+
     def monitor(self, function: Callable[[Step], None], every: int = 1) -> None:
         """Call ``function(step)`` at the start and after each, or each `every`-th, step.
 

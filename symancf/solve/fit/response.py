@@ -18,7 +18,6 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.functions import (
-    BEYOND_NUMPY,
     branches,
     log_stretch,
     numerical,
@@ -33,6 +32,7 @@ from ...kinematics.naming import law_of
 from ...kinematics.quantity import Kinematics, real
 from ...kinematics.solid import solid
 from ...laws.evaluate import evaluate_on
+from ...laws.properties.solid_energy import FUNCTIONS
 from .material_test import KINDS, MaterialTest
 
 if TYPE_CHECKING:
@@ -42,19 +42,6 @@ VOLUMETRIC = "volumetric"
 LARGEST_STEP = 0.05  # of a logarithmic stretch, where the law has memory
 
 _L = sp.symbols("L1 L2 L3", real=True)
-_FUNCTIONS = [
-    {
-        **BEYOND_NUMPY,
-        "expm1mx": lambda x: np.where(
-            abs(x) < 1e-3, x * x * (0.5 + x / 6 + x**2 / 24), np.expm1(x) - x
-        ),
-        "log1pmx": lambda x: np.where(
-            abs(x) < 1e-3, x * x * (-0.5 + x / 3 - x**2 / 4), np.log1p(x) - x
-        ),
-        "icbrt": lambda x: 1.0 / np.cbrt(x),
-    },
-    "numpy",
-]
 
 
 @dataclass(frozen=True)
@@ -74,7 +61,7 @@ class _Compiled:
     def of(cls, symbols: Sequence[sp.Symbol], entries: sp.Matrix) -> _Compiled:
         rows = [e.xreplace({sp.zoo: sp.nan}) for e in sp.Matrix(entries)]  # of branches not taken
         lets, short = sp.cse(rows, symbols=sp.numbered_symbols("let"))
-        return cls(numerical(symbols, short, _FUNCTIONS, lets=lets), entries.shape)
+        return cls(numerical(symbols, short, FUNCTIONS, lets=lets), entries.shape)
 
     def __call__(self, values: Sequence[Array], specimens: int) -> Array:
         """Return (specimens, rows, columns)."""

@@ -9,6 +9,7 @@
 `Multigrid`            ``Multigrid(entries, nodes, symmetric, prefix)``; the near-null space, linear
                        functions and so rigid motions, is in its coarse spaces
 `Multigrid.renew`      takes the present entries; `apply` makes a cycle, `view` prints the levels
+`PMultigrid`           the same of cells of second order by products of kernels, above `Multigrid`
 `Products`             products of the tangent by its blocks of 3 x 3
 `OPTIONS`, `print_to`  prefix of the options of cycles; where PETSc prints
 =====================  ===========================================================================
@@ -22,6 +23,7 @@ from ...runtime.petsc import functions
 from .cycle import print_to
 from .grids import GridNodes, displaced, has_others, nodes_of
 from .hierarchy import OPTIONS, Multigrid
+from .p_multigrid import PMultigrid
 from .products import Products
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "OPTIONS",
     "GridNodes",
     "Multigrid",
+    "PMultigrid",
     "Products",
     "displaced",
     "has_others",

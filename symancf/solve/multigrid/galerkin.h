@@ -255,65 +255,62 @@ INLINE void add_both(const Coarse *C, const int32_t J, const int32_t K, const do
   if (!own || J >= K) add_coarse(C, K, J, w, z, 1);
 }
 
-/* Copy the blocks of this rank's nodes behind the diagonal to those before it. */
-static void mirror(const Coarse *C)
+/* One of n blocks of a row, in single precision or in double. */
+INLINE void take_block(const float *v, const double *a, const int32_t n, const int32_t k, double *B)
 {
-  for (int32_t J = 0; J < C->nodes; J++) {
-    const int32_t first = C->own.start[J], n = C->own.start[J + 1] - first;
-    for (int32_t k = 0; k < n; k++) {
-      const int32_t K = C->own.column[first + k];
-      const double *z = C->values + 9 * (int64_t)first + 3 * k;
-      int32_t m;
-      if (K <= J) continue;
-      double *to = coarse_block(C, K, J, &m);
-      for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) to[3 * m * r + c] += z[3 * n * c + r];
-    }
-  }
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) B[3 * r + c] = a ? a[3 * (n * r + k) + c] : v[3 * (n * r + k) + c];
 }
 
-/*
- * The same of a half: with A = U + U^T + (blocks of ghosts), where U has half of the blocks on the
- * diagonal, P^T U P and its transpose.
- */
-int symancf_galerkin_half(const Level *A, const double *diagonal, const Coarse *C)
+/* See symancf_galerkin_half. */
+INLINE int galerkin_half(const Level *A, const double *diagonal, const double *a, const double *off, const Coarse *C)
 {
   Sums sums;
   const int bad = make_sums(A, C->nodes + C->ghosts, &sums);
-  const float *v = A->values, *w = A->off_values;
+  const float *v = a ? NULL : A->values, *w = a ? NULL : A->off_values;
   for (int32_t i = 0; i < A->nodes && !bad; i++) {
     const int32_t first = A->own.start[i], n = A->own.start[i + 1] - first;
     const int32_t *column = A->own.column + first;
     double B[9];
-    for (int t = 0; t < 9; t++) B[t] = diagonal[9 * (int64_t)i + t] / 2.0;
+    if (a) take_block(v, a, n, 0, B);
+    for (int t = 0; t < 9; t++) B[t] = (a ? B[t] : diagonal[9 * (int64_t)i + t]) / 2.0;
     free_block(A, i, B);
     add_block(A, i, B, &sums);
     for (int32_t k = 1; k < n; k++) {
-      for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) B[3 * r + c] = v[3 * (n * r + k) + c];
+      take_block(v, a, n, k, B);
       add_block(A, column[k], B, &sums);
     }
     for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++)
       for (int32_t s = 0; s < sums.count; s++)
         add_both(C, A->coarse.column[q], sums.list[s], A->weight[q], sums.block + 9 * (int64_t)s);
     empty(&sums);
-    v += 9 * (int64_t)n;
+    if (a) a += 9 * (int64_t)n;
+    else v += 9 * (int64_t)n;
   }
-  if (!bad) mirror(C);
   for (int32_t i = 0; i < A->nodes && A->ghosts && !bad; i++) {
     const int32_t behind = A->off.start[i], m = A->off.start[i + 1] - behind;
     double B[9];
     for (int32_t k = 0; k < m; k++) {
-      for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) B[3 * r + c] = w[3 * (m * r + k) + c];
+      take_block(w, off, m, k, B);
       add_block(A, A->off.column[behind + k] + A->nodes, B, &sums);
     }
     spread_rows(A, i, &sums, C);
     empty(&sums);
-    w += 9 * (int64_t)m;
+    if (a) off += 9 * (int64_t)m;
+    else w += 9 * (int64_t)m;
   }
   forget(&sums);
   return bad;
+}
+
+/*
+ * The same of a half: with A = U + U^T + (blocks of ghosts), where U has half of the blocks on the
+ * diagonal, P^T U P and its transpose.  The entries are those of the level, with the blocks on the
+ * diagonal in double precision; or all of them are given in double precision.
+ */
+int symancf_galerkin_half(const Level *A, const double *diagonal, const double *a, const double *off, const Coarse *C)
+{
+  return a ? galerkin_half(A, NULL, a, off, C) : galerkin_half(A, diagonal, NULL, NULL, C);
 }
 
 /* Add rows of blocks that came from other ranks: `place` of each block, ~place in the other part. */
@@ -324,6 +321,7 @@ void symancf_add_rows(int32_t rows, const int32_t *start, const int32_t *row, co
     const int32_t n = start[q + 1] - start[q], J = row[q];
     for (int32_t k = 0; k < n; k++) {
       const int32_t at = place[start[q] + k];
+      if (at == INT32_MIN) continue; /* before the diagonal of a half */
       const Part *part = at < 0 ? &C->off : &C->own;
       double *values = at < 0 ? C->off_values : C->values;
       const int32_t first = part->start[J], m = part->start[J + 1] - first, j = (at < 0 ? ~at : at) - first;

@@ -164,17 +164,23 @@ class GridNodes:
     Attributes
     ----------
     grids : with the spacing of nodes.
-    X : (nodes, 3) undeformed positions [m].
+    reference, start : local vector of undeformed positions [m]; (nodes,) where each one's begins.
     grid : (nodes,) number of the grid of each.
     ids : (nodes,) the same on any number of ranks.
     prescribed : (nodes,) bits of the components whose rows are held, see `Numbering`.
     """
 
     grids: Grids
-    X: Array
+    reference: Array
+    start: Ints32
     grid: Ints
     ids: Ints
     prescribed: npt.NDArray[np.uint8]
+
+    @property
+    def X(self) -> Array:
+        """Undeformed positions (nodes, 3)."""
+        return np.asarray(self.reference[self.start[:, None] + np.arange(3)])
 
 
 def displaced(numbering: Numbering) -> Mask:
@@ -231,8 +237,12 @@ def nodes_of(numbering: Numbering, forms: Sequence[Form], reference: Array) -> G
     if not grids.fit():
         return "there are more nodes along an axis, and more bodies, than grids can number"
     ids = numbering.topology.vertex_ids[own].astype(np.int64)
-    fixed = numbering.fixed_by[start[own, None] + np.arange(3)] >= 0
-    return GridNodes(grids, X, grid, ids, np.asarray(fixed @ [1, 2, 4], dtype=np.uint8))
+    begin = start[own]
+    fixed = numbering.fixed_by[begin[:, None] + np.arange(3)] >= 0
+    if len(grids.part) == 1:
+        grid = np.broadcast_to(np.int64(0), grid.shape)
+    prescribed = np.asarray(fixed @ [1, 2, 4], dtype=np.uint8)
+    return GridNodes(grids, reference, begin, grid, ids, prescribed)
 
 
 def _around(comm: MPI.Comm, axes: Array, spacing: Array, part: Ints, X: Array, grid: Ints) -> Grids:

@@ -12,7 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Data, Ints, Ints32, pointer
-from ...assembly.half import Half
+from ...assembly.half_blocks import HalfBlocks
 from ...runtime.collective import exchange_blocks, together
 from ...runtime.petsc import printing
 from . import structures
@@ -33,13 +33,14 @@ LOWEST = 0.04  # share of the largest eigenvalue where they begin to reduce erro
 EIGENVALUE_MARGIN = 1.1  # times the largest eigenvalue that was found
 STEPS = 8  # of Lanczos' method
 DENSE = 400  # unknowns of the last level, about
+_CHUNK = 100_000  # nodes whose numbers are made at once
 ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions may depend on others
 
 
 class _Level:
     """Arrays of a level, and the structure that holds their addresses.
 
-    Those of entries of the finest one may be those of a `Half`. `blocks`: of both halves.
+    Those of entries of the finest one may be those of a `HalfBlocks`. `blocks`: of both halves.
     """
 
     def __init__(
@@ -49,26 +50,27 @@ class _Level:
         step: LevelTransfer | None,
         symmetric: bool,
         prescribed: Data | None,
-        half: Half | None = None,
+        half: HalfBlocks | None = None,
     ) -> None:
         if half is not None:
-            pattern = replace(pattern, own_start=half.start, own=half.column)
+            pattern = replace(pattern, own_start=half.start, own=half.column, upper=True)
         self.pattern, self.step = pattern, step
         n, ghosts, own = pattern.nodes, pattern.ghosts, pattern.own
         none = np.zeros(n + ghosts + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
         P = none if step is None else (step.start, step.column, step.weight)
         self.structure = data = structure(pattern, *P, DEGREE, symmetric)
         if half is not None:
-            self.diagonal = half.start[:-1]
             self.values, self.off_values = half.values, half.off_values
-            self.blocks = 2 * len(own) - n + len(pattern.off)
+        if pattern.upper:
+            self.diagonal, stored = pattern.own_start[:-1], len(own)
         else:
             rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(pattern.own_start))
             self.diagonal = np.flatnonzero(own == rows).astype(np.int32)
             stored = int((own >= rows).sum()) if symmetric else len(own)
+        if half is None:
             self.values = np.zeros(9 * stored + 16, np.float32)
             self.off_values = np.zeros(9 * len(pattern.off) + 16, np.float32)
-            self.blocks = pattern.blocks
+        self.blocks = pattern.blocks
         longest = 3 * int(
             max(np.diff(s).max(initial=0) for s in (pattern.own_start, pattern.off_start))
         )
@@ -77,7 +79,7 @@ class _Level:
         self.row = np.zeros(3 * longest, np.float32)
         size = 3 * (n + ghosts) + 16
         self.x, self.b, self.d, self.r = np.zeros((4, size), np.float32)
-        self.start = _noise(ids[:n])
+        self.ids = ids[:n]
         arrays = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
         for name in arrays:
             setattr(data, name, pointer(getattr(self, name)))
@@ -92,7 +94,16 @@ class _Level:
             data.exchange = ctypes.pointer(self.exchange)
 
 
-def _noise(ids: Ints) -> Singles:
+def largest_eigenvalue(alpha: Array, beta: Array) -> float:
+    """Return the largest eigenvalue that Lanczos' method finds, of the numbers of CG's steps."""
+    T = np.diag(1.0 / alpha)
+    T += np.diag(np.append(0.0, beta[1:] / alpha[:-1]))
+    side = np.sqrt(beta[1:]) / alpha[:-1]
+    T += np.diag(side, 1) + np.diag(side, -1)
+    return float(np.linalg.eigvalsh(T)[-1])
+
+
+def noise(ids: Ints) -> Singles:
     """Return numbers in [-1, 1], three of each node: the same on any number of ranks."""
     key = ids.astype(np.uint64)[:, None] * np.uint64(3) + np.arange(3, dtype=np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
@@ -133,10 +144,10 @@ class Multigrid:
     """
 
     def __init__(
-        self, matrix: Entries | Half, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
+        self, matrix: Entries | HalfBlocks, nodes: GridNodes, symmetric: bool, prefix: str = OPTIONS
     ) -> None:
         self._library = structures.library(matrix.comm)
-        self._half = matrix if isinstance(matrix, Half) else None
+        self._half = matrix if isinstance(matrix, HalfBlocks) else None
         self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
         self.revision = matrix.revision
         self.levels: list[_Level] = []
@@ -155,6 +166,7 @@ class Multigrid:
     # ---- structure ------------------------------------------------------------------------------
     def _build(self, nodes: GridNodes) -> None:
         pattern, X, grid, ids = finest(self._matrix, nodes)
+        stored = pattern
         prescribed = nodes.prescribed if nodes.prescribed.any() else None
         grids, first = nodes.grids, True
         half = self._half
@@ -171,11 +183,12 @@ class Multigrid:
                 grids = grids.coarser()
             last = grids.least() and not _joins(grids)
             step = coarsen(self._library, self.comm, pattern, X, grid, ids, grids, last)
-            self.levels.append(_Level(pattern, ids, step, self._symmetric, prescribed, half))
+            self.levels.append(_Level(stored, ids, step, self._symmetric, prescribed, half))
             self.grids.append(step.grids)
             pattern, X, grid, ids = step.pattern, step.X, step.grid, step.ids
+            stored = step.halve() if self._symmetric else pattern
             prescribed, first, half = None, False, None
-        self.levels.append(_Level(pattern, ids, None, self._symmetric, None))
+        self.levels.append(_Level(stored, ids, None, self._symmetric, None))
         self._coarsest(pattern, grids.part[grid])
 
     def _total(self, pattern: Pattern) -> int:
@@ -200,7 +213,7 @@ class Multigrid:
         """
         coarse = coarse or not self._renewed
         entries: tuple[Array, Array] | None = None
-        if isinstance(self._matrix, Half):
+        if isinstance(self._matrix, HalfBlocks):
             self._hierarchy.scale, unit = self._matrix.scale, 1.0
         else:
             entries = self._matrix.values
@@ -221,8 +234,8 @@ class Multigrid:
                     self._library.symancf_round_level(
                         self._at(number), *map(pointer, entries), ctypes.c_double(unit)
                     )
-            self._estimate(number, level)
             if coarse:
+                self._estimate(number, level)
                 entries = self._product(number, level.step, entries)
         self._renewed = True
 
@@ -254,7 +267,11 @@ class Multigrid:
             if entries is None:
                 assert self._half is not None
                 failed = self._library.symancf_galerkin_half(
-                    from_, pointer(self._half.diagonal), to_
+                    from_, pointer(self._half.diagonal), None, None, to_
+                )
+            elif level.upper:
+                failed = self._library.symancf_galerkin_half(
+                    from_, None, *map(pointer, entries), to_
                 )
             else:
                 failed = self._library.symancf_galerkin(from_, *map(pointer, entries), to_)
@@ -275,19 +292,15 @@ class Multigrid:
         """Find the largest eigenvalue of D^-1 A on a level (collective)."""
         n, data = 3 * level.pattern.nodes, self._levels[number]
         data.of_x = data.of_b = structures.Known()
-        level.b[:n] = level.start
+        for k in range(0, n // 3, _CHUNK):
+            level.b[3 * k : min(3 * (k + _CHUNK), n)] = noise(level.ids[k : k + _CHUNK])
         steps = STEPS if self._symmetric else 2 * STEPS
         alpha, beta = np.zeros((2, steps))
         done = self._library.symancf_lanczos(
             ctypes.byref(self._hierarchy), number, steps, pointer(alpha), pointer(beta)
         )
         if done and self._symmetric:
-            a, b = 1.0 / alpha[:done], beta[:done]
-            T = np.diag(a)
-            T += np.diag(np.append(0.0, b[1:] / alpha[: done - 1]))
-            side = np.sqrt(b[1:]) / alpha[: done - 1]
-            T += np.diag(side, 1) + np.diag(side, -1)
-            data.largest = EIGENVALUE_MARGIN * float(np.linalg.eigvalsh(T)[-1])
+            data.largest = EIGENVALUE_MARGIN * largest_eigenvalue(alpha[:done], beta[:done])
         elif done:
             data.largest = EIGENVALUE_MARGIN * float(alpha[done // 2 : done].max())
         if not 0.0 < data.largest < math.inf:
@@ -301,6 +314,9 @@ class Multigrid:
         with together(self.comm):
             for first, end in zip(self._first[:-1] // 3, self._first[1:] // 3, strict=True):
                 dense = _dense(start, pattern.own, entries, int(first), int(end)) / scale
+                if pattern.upper:
+                    upper = np.triu(dense)
+                    dense = upper + np.triu(upper, 1).T
                 inverses.append(_inverse(dense).ravel())
         self._inverse = np.concatenate(inverses or [np.zeros(1)]).astype(np.float32)
         last = self._hierarchy.coarsest

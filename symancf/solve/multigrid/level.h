@@ -95,6 +95,19 @@ typedef struct { /* what PETSc's shells of a level hold */
   int32_t level;
 } Shell;
 
+typedef struct { /* of a level without entries: vertices, this rank's first; see p_level.h */
+  int32_t vertices, owned, nodes; /* nodes: this rank's corners */
+  const int32_t *place;       /* [vertices] of the first of three coordinates; -1: it has no rows */
+  const int32_t *corner;      /* [vertices] number among corners, nodes + number of a ghost, or -1 */
+  const uint8_t *prescribed;  /* [vertices] bits of the components that are fixed */
+  const uint8_t *held;        /* [nodes] those that corners do not have */
+  Part linear;                /* interpolation: rows and columns are vertices */
+  const float *weight;
+  float *inverse; /* [owned][9] of the blocks on the diagonal, divided by `scale` */
+  double scale, unit;
+  float *x, *b, *d, *r;
+} Nodes;
+
 typedef struct { /* entries of a coarse level in double precision */
   int32_t nodes, ghosts;
   Part own, off, ghost; /* rows of ghosts have all columns, and go to their owners */

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ...arrays import Array, Ints, Ints32, pointer
-from ...assembly.half import Half
+from ...assembly.half_blocks import HalfBlocks
 from ...runtime.collective import exchange, exchange_blocks, owners_of, shares
 from . import structures
 from .copies import home, returned, with_copies
@@ -57,6 +57,13 @@ class LevelTransfer:
     starts: Ints32 = field(default_factory=lambda: np.zeros(1, np.int32))
     places: Ints32 = field(default_factory=lambda: np.zeros(0, np.int32))
 
+    def halve(self) -> Pattern:
+        """Take the pattern of the next level from the diagonal on, and return it."""
+        self.pattern, places = self.pattern.half()
+        own = self.places >= 0
+        self.places[own] = places[self.places[own]]
+        return self.pattern
+
 
 class Entries(Protocol):
     """A matrix as PETSc's AIJ stores it, three rows of each node: `symancf.assembly.matrix.Matrix`.
@@ -80,10 +87,10 @@ class Entries(Protocol):
         """The values of the two parts."""
 
 
-def finest(matrix: Entries | Half, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
+def finest(matrix: Entries | HalfBlocks, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
     """Return the pattern by blocks, and X, grid and ids of nodes and ghosts (collective)."""
-    comm, n = matrix.comm, len(nodes.X)
-    if isinstance(matrix, Half):
+    comm, n = matrix.comm, len(nodes.start)
+    if isinstance(matrix, HalfBlocks):
         parts, ghosts = (*matrix.both(), matrix.off_start, matrix.off), matrix.ghosts
     else:
         rows = matrix.diagonal_start, matrix.off_start

@@ -9,3 +9,4 @@
 #include "galerkin.h"
 #include "cycle.h"
 #include "shells.h"
+#include "p_level.h"

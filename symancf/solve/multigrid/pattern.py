@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ...arrays import Ints32
 
 if TYPE_CHECKING:
     from .messages import Ghosts
+
+GONE = np.int32(np.iinfo(np.int32).min)
 
 
 @dataclass
@@ -20,6 +24,7 @@ class Pattern:
     ----------
     nodes, ghosts : numbers of them.
     own_start, own, off_start, off : rows of own nodes; columns of the two parts.
+    upper : whether the first part has the blocks from the diagonal on alone.
     messages : None where there are no ranks to ask.
     shared : whether all ranks hold the whole level.
     """
@@ -32,8 +37,22 @@ class Pattern:
     off: Ints32
     messages: Ghosts | None
     shared: bool
+    upper: bool = False
 
     @property
     def blocks(self) -> int:
-        """Number of blocks on this rank."""
-        return len(self.own) + len(self.off)
+        """Number of blocks on this rank, of both halves."""
+        own = len(self.own)
+        return (2 * own - self.nodes if self.upper else own) + len(self.off)
+
+    def half(self) -> tuple[Pattern, Ints32]:
+        """Return the pattern from the diagonal on, and the places there of the blocks.
+
+        `GONE` is the place of those before the diagonal.
+        """
+        rows = np.repeat(np.arange(self.nodes, dtype=np.int32), np.diff(self.own_start))
+        stays = self.own >= rows
+        before = np.zeros(len(self.own) + 1, dtype=np.int32)
+        np.cumsum(stays, out=before[1:])
+        pattern = replace(self, own_start=before[self.own_start], own=self.own[stays], upper=True)
+        return pattern, np.where(stays, before[:-1], GONE)

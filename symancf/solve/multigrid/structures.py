@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Known = ctypes.Structure
     Level = ctypes.Structure
     Messages = ctypes.Structure
+    Nodes = ctypes.Structure
     Part = ctypes.Structure
     Petsc = ctypes.Structure
     Shell = ctypes.Structure
@@ -33,7 +34,7 @@ else:
     Coarse, Counts, Exchange = (_STRUCTURES[name] for name in ("Coarse", "Counts", "Exchange"))
     Hierarchy, Level = (_STRUCTURES[name] for name in ("Hierarchy", "Level"))
     Messages, Part, Petsc = (_STRUCTURES[name] for name in ("Messages", "Part", "Petsc"))
-    Known, Shell = (_STRUCTURES[name] for name in ("Known", "Shell"))
+    Known, Nodes, Shell = (_STRUCTURES[name] for name in ("Known", "Nodes", "Shell"))
 
 
 def part(start: Data, column: Data) -> Part:
@@ -46,4 +47,5 @@ def library(comm: MPI.Comm) -> ctypes.CDLL:
     functions = jit.load_runtime(Path(__file__).with_name("multigrid.c"), comm=comm)
     for name in ("interpolate", "distinct", "components", "coarse_pattern"):
         getattr(functions, f"symancf_{name}").restype = ctypes.c_int64
+    functions.symancf_largest.restype = ctypes.c_double
     return functions

@@ -92,7 +92,7 @@ class Branch:
         moves = numbering.those(*MOVING)
         self._counts = moves[numbering.coordinate_of_row]
         self._rhs, self._v = scratch
-        self.fading: Array = np.zeros(numbering.rows)
+        self.fading: Array = np.broadcast_to(0.0, numbering.rows)
         self.kinked = np.array([form.kinked for form in system.forms], dtype=bool)
         self._doubted: tuple[Array | None, float] = None, 0.0  # from where, and how far
 

@@ -53,15 +53,20 @@ class StaticEquations(VectorEquations):
         self.system, self.vectors, self.convergence = system, vectors, convergence
         self._seconds, self._interruption, self._progress = history.seconds, interruption, progress
         self.local_f = np.zeros(system.numbering.coordinates)
-        self.imbalance, self.fade = self.x.duplicate(), 0.0
+        self.imbalance, self.fade = self.no_rows, 0.0
         self.outside: Array | None = None
         # unknowns, residual, local residual
         self._evaluation: tuple[Array, Array, Array] | None = None
 
+    @property
+    def no_rows(self) -> Array:
+        """Zeros for each row of this rank, without memory."""
+        return np.broadcast_to(0.0, self.vectors.numbering.rows)
+
     def operate(self) -> None:
         """Give SNES the tangent that the linear solver at work solves with."""
         linear = self.linear
-        self.snes.setJacobian(loosely(self._linearized), linear.operator, linear.storage.mat)
+        self.snes.setJacobian(loosely(self._linearized), linear.operator, linear.pattern)
 
     def evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the residual at x, which `attempt` may know; return the bad points (collective)."""
@@ -79,7 +84,7 @@ class StaticEquations(VectorEquations):
             bad = self.system.assembler.residual(self.system.state, self.local_f)
             self.vectors.to_global(self.local_f, F)
             if self.fade:
-                F.axpy(-self.fade, self.imbalance)
+                F.setArray(F.getArray(readonly=True) - self.fade * self.imbalance)
         except BaseException as error:
             self.error, bad = self.error or error, 1
         bad = int(self.comm.allreduce(bad))  # a rank without rows must be heard, too

@@ -452,7 +452,8 @@ class EquilibriumSolver:
         self.system.prescribe(time)
         if self.sudden.jumped and equations.fade:
             self.sudden.leave_out(equations.fade)
-        self.branch.fading = equations.fade * equations.imbalance.getArray(readonly=True)
+        fading = equations.fade * equations.imbalance if equations.fade else equations.no_rows
+        self.branch.fading = fading
 
     def _without_unknowns(self, time: float) -> ConvergenceError | Step:
         """Step of a system all of whose coordinates are prescribed."""
@@ -490,13 +491,13 @@ class EquilibriumSolver:
         self.system.revise(time)
         self.system.prescribe(time)
         jumped = "jumps" in self.uses and self.sudden.measure(state)
-        f, imbalance = np.zeros_like(state), self.equations.imbalance
+        f, equations = np.zeros_like(state), self.equations
         self.guarded(lambda: self.system.assembler.residual(state, f))
-        self.vectors.to_global(f, imbalance)
-        (norms,) = self.convergence.rows.of(imbalance.getArray(readonly=True))
+        imbalance = self.numbering.to_rows(f)
+        (norms,) = self.convergence.rows.of(imbalance)
         small = bool(len(norms)) and bool(self.convergence.settled(norms).all())
-        if small or not np.isfinite(norms).all() or "fading" not in self.uses:
-            imbalance.set(0.0)
+        none = small or not np.isfinite(norms).all() or "fading" not in self.uses
+        equations.imbalance = equations.no_rows if none else imbalance
         return jumped or not small
 
     def record(self, step: Step) -> None:

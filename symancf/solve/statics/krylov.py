@@ -14,6 +14,7 @@ import numpy as np
 from ...arrays import Array
 from ...assembly.linearized import Linearized
 from ...assembly.shell import Shell
+from ...errors import SymancfError
 from ...newton import MAX_FORCING, Forcing, Mended, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.half import Half
     from ...assembly.matrix import Matrix
+    from ...assembly.matrix_free import MatrixFree
     from ...assembly.vectors import Vectors
     from ...newton import RowNorms
     from ...runtime.options import SolverOptions
@@ -40,7 +42,12 @@ FALLEN, STUCK = 0.99, 6  # ratio of residuals that is no gain; so many of them a
 CONVERGENCE_RATIO = 0.1  # ratio of two residuals that is that of steps near to a solution
 RENEWAL_ITERATIONS = 40  # iterations of CG that cost as much as multigrid's set-up, about
 
+# values of the option mat_type: entries; without them with derivatives at points, or kernels alone
+STORAGES = HALVES, POINTS, SHELL = "half", "points", "shell"
+MATRIX_FREE_FROM = 20_000  # unknowns: below, other kernels take longer to compile than they save
+
 _REASONS = PETSc.KSP.ConvergedReason
+_WEAK = (_REASONS.DIVERGED_MAX_IT, _REASONS.DIVERGED_INDEFINITE_PC, _REASONS.DIVERGED_BREAKDOWN)
 _INDEFINITE = (_REASONS.DIVERGED_INDEFINITE_MAT, _REASONS.DIVERGED_INDEFINITE_PC)
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
 
@@ -51,17 +58,51 @@ def release() -> None:
         _trim(ctypes.c_size_t(0))
 
 
-def _half_of(system: DiscreteSystem, ksp: PETSc.KSP) -> Half | None:
-    """Return the storage by halves, where it serves the KSP (collective).
+def _without_aij(system: DiscreteSystem, ksp: PETSc.KSP) -> bool:
+    """Tell whether the tangent needs not be PETSc's AIJ (collective).
 
-    That is multigrid on grids over nodes without other unknowns, in methods whose residual needs
-    no norm of the tangent.
+    So it is with multigrid on grids over nodes without other unknowns, in methods whose residual
+    needs no norm of the tangent.
     """
     if ksp.getPC().getType() != GRIDS or ksp.getType() not in ("cg", "gmres", "fgmres"):
+        return False
+    return is_symmetric(system) and not isinstance(over_nodes(system), str)
+
+
+def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> MatrixFree | None:
+    """Return the tangent without entries, where it serves (collective).
+
+    Parameters
+    ----------
+    wanted : of the option ``mat_type``, one of `STORAGES`; None: `POINTS` where it is possible and
+        there are `MATRIX_FREE_FROM` unknowns or more, else entries.
+
+    Raises
+    ------
+    SymancfError : it is asked for and not possible.
+    """
+    if wanted not in (None, *STORAGES):
+        raise SymancfError(
+            f"-mat_type {wanted}: statics know {', '.join(STORAGES)}",
+            asked="-mat_type",
+            given=wanted,
+            possible=STORAGES,
+        )
+    if wanted == HALVES or (wanted is None and system.numbering.size < MATRIX_FREE_FROM):
         return None
-    if not is_symmetric(system) or isinstance(over_nodes(system), str):
-        return None
-    return system.half
+    found = system.matrix_free if _without_aij(system, ksp) else None
+    if found is None and wanted is not None:
+        raise SymancfError(
+            f"-mat_type {wanted} is not possible: it is for multigrid on grids (-pc_type {GRIDS}), "
+            "bodies of hex20 and hex27 alone whose laws have no unknowns of the cell, and no "
+            "contact, joints or loads that follow them",
+            asked="-mat_type",
+            given=wanted,
+            possible=(HALVES,),
+        )
+    if found is not None:
+        found.at_points = wanted != SHELL
+    return found
 
 
 class Tangent(Shell):
@@ -78,18 +119,18 @@ class Tangent(Shell):
 
     Parameters
     ----------
-    scratch : two local vectors and a vector of rows that products may overwrite; of the first,
-        the fixed coordinates are zero and stay so.
+    scratch : a local vector and a vector of rows that products may overwrite.
     """
 
     def __init__(
-        self, system: DiscreteSystem, vectors: Vectors, scratch: tuple[Array, Array, PETSc.Vec]
+        self, system: DiscreteSystem, vectors: Vectors, scratch: tuple[Array, PETSc.Vec]
     ) -> None:
         self.border: tuple[Array, Array] | None = None
         self.entries: PETSc.Mat | None = None
         self._assembler = assembler = system.assembler
         self.state, self._linear = system.state.copy(), Linearized()
-        state, linear, (v, f, ours) = self.state, self._linear, scratch
+        state, linear, (f, ours) = self.state, self._linear, scratch
+        directions: list[Array] = []  # once there is one: its fixed coordinates stay zero
         handle = ctypes.c_void_p(ours.handle)
 
         def multiply(x: int, y: int) -> None:
@@ -105,8 +146,10 @@ class Tangent(Shell):
             if self.entries is not None:
                 functions.MatMult(ctypes.c_void_p(self.entries.handle), source, handle)
             else:
-                vectors.to_local(ours, v)
-                assembler.product(state, v, f, linear)
+                if not directions:
+                    directions.append(np.zeros_like(f))
+                vectors.to_local(ours, directions[0])
+                assembler.product(state, directions[0], f, linear)
                 vectors.to_global(f, ours)
             if self.border is not None:
                 ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
@@ -162,16 +205,20 @@ class KrylovSolver(LinearSolver):
         self._rtol = min(ksp.getTolerances()[0], 0.1)
         has_tolerance = options.choice("ksp_rtol") is not None
         self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
-        both = (np.zeros_like(system.state), self._scratch, vectors.new())
-        self._present = Tangent(system, vectors, both)
-        self._half = _half_of(system, ksp)
-        self._preconditioner = Preconditioner(system, self.storage, ksp, is_symmetric(system))
+        self._present = Tangent(system, vectors, (self._scratch, self._rows))
+        self._free = _matrix_free(system, ksp, options.choice("mat_type"))
+        self._half: Half | None = None
+        if self._free is None and _without_aij(system, ksp):
+            release()  # what numbering has freed lies in pieces that no entries fit into
+            self._half = system.half
+        matrix = self._free or self.storage
+        self._preconditioner = Preconditioner(system, matrix, ksp, is_symmetric(system))
         self._preconditioner.attach()
         self.takeover = Takeover(system, ksp, self._preconditioner, options)
         self.begin()
         self._scaling: PartScaling | None = None
         if rows.parts > 1:
-            self._scaling = PartScaling(ksp, rows, both[2], self.residual.look)
+            self._scaling = PartScaling(ksp, rows, self._rows, self.residual.look)
 
     @property
     def assembles(self) -> bool:
@@ -192,6 +239,26 @@ class KrylovSolver(LinearSolver):
     def storage(self) -> Matrix | Half:
         """See `LinearSolver.storage`."""
         return self.system.matrix if self.direct or self._half is None else self._half
+
+    @property
+    def pattern(self) -> PETSc.Mat:
+        """See `LinearSolver.pattern`."""
+        return self.operator if self._by_products else self.storage.mat
+
+    @property
+    def _by_products(self) -> bool:
+        """Whether the tangent has no entries."""
+        return self._free is not None and not self.direct
+
+    def assemble(self, state: Array) -> int:
+        """See `LinearSolver.assemble`; without entries: find the diagonal."""
+        if self._free is None or self.direct:
+            return super().assemble(state)
+        start = time.process_time()
+        with together(self.system.comm):
+            bad = self._free.move(state)
+        self.seconds["assembly"] += time.process_time() - start
+        return bad
 
     def relisted(self) -> None:
         """See `LinearSolver.relisted`."""
@@ -220,7 +287,7 @@ class KrylovSolver(LinearSolver):
             self.aim(self._rtol if needed is None else self._forcing.wanted(needed))
         if self._scaling is not None:
             self._scaling.active = True
-        self.ksp.setOperators(self.operator, self.storage.mat)
+        self.ksp.setOperators(self.operator, self.pattern)
         return bad
 
     def aim(self, wanted: Array | float) -> None:
@@ -244,7 +311,7 @@ class KrylovSolver(LinearSolver):
             self._fewest = self._beyond = 0.0
             self.renewals = self._age = 0
             self.direct = False
-            if self._half is not None:
+            if self._half is not None or self._free is not None:
                 self.system.release_matrix()
             self.switched()
 
@@ -273,6 +340,8 @@ class KrylovSolver(LinearSolver):
         self._steps += 1
         residual, before = b.norm(), self._residual
         self._residual, self._near = residual, residual < CONVERGENCE_RATIO * before
+        if self._by_products and reason in _WEAK:
+            reason = self._with_entries(b, y)
         if takeover.wanted():
             return self._by_factors(b, y)
         self.mended = reason < 0 and not self.direct
@@ -296,6 +365,23 @@ class KrylovSolver(LinearSolver):
             return self._by_factors(b, y)
         y.set(0.0)
         return Mended.NOT
+
+    def _with_entries(self, b: PETSc.Vec, y: PETSc.Vec) -> int:
+        """Solve again with the entries of the tangent, which stay from now on (collective)."""
+        self.system.once.warn(
+            "entries take over",
+            f"p-multigrid without the entries of the tangent has made "
+            f"{self.ksp.getIterationNumber()} iterations and has not converged: multigrid with "
+            f"entries takes its place. To have it at once: -mat_type {HALVES}",
+        )
+        self._free, self._half = None, self.system.half
+        self._preconditioner.use(self.storage)
+        self.again += self.ksp.getIterationNumber()
+        self._follow(self._present.state.copy())
+        self.ksp.setOperators(self.operator, self.pattern)
+        self.switched()
+        self.ksp.solve(b, y)
+        return int(self.ksp.getConvergedReason())
 
     def _leads_downhill(self, b: PETSc.Vec, y: PETSc.Vec) -> bool:
         """Tell whether what CG has found, else the preconditioner, leads downhill (collective)."""
@@ -327,7 +413,7 @@ class KrylovSolver(LinearSolver):
     def _give_over(self) -> None:
         """Let MUMPS take over, with the tangent of the present system (collective)."""
         self.direct = True
-        if self._half is not None or not self._preconditioner.grids:
+        if self._half or self._free or not self._preconditioner.grids:
             self.assemble(self._present.state)
         self.takeover.take()
         if self._scaling is not None:
@@ -387,7 +473,10 @@ class KrylovSolver(LinearSolver):
     def _follow(self, state: Array) -> int:
         """Assemble, and take the entries into multigrid on grids (collective)."""
         bad = self.assemble(state)
-        self._present.hold(self.storage.mat)
+        if self._free is not None:
+            self._present.move(state)
+        else:
+            self._present.hold(self.storage.mat)
         if self._half is not None:
             self._present.state[:] = state  # factors may have to be made of it
         if self.system.comm.allreduce(bad):
@@ -400,6 +489,8 @@ class KrylovSolver(LinearSolver):
             self.renewals += 1
             self._age, self._fewest = 0, 0.0
         self._preconditioner.renew(self.operator, coarse)
+        if coarse:
+            release()
         return bad
 
     def _renew(self, state: Array) -> int:

@@ -44,7 +44,8 @@ class LinearSolver:
     ) -> None:
         self.ksp, self.system, self.seconds = ksp, system, seconds
         self.direct = True
-        self.residual = LinearResidual(system, ksp, vectors.new(), options)
+        self._rows = vectors.new()
+        self.residual = LinearResidual(system, ksp, self._rows, options)
         self.fixed: FixedSolver | None = None
         if ksp.getPC().getType() == FIXED:
             self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system), "umfpack", True)
@@ -58,6 +59,11 @@ class LinearSolver:
     @property
     def operator(self) -> PETSc.Mat:
         """The tangent that is solved with; preconditioners are made of that of `storage`."""
+        return self.storage.mat
+
+    @property
+    def pattern(self) -> PETSc.Mat:
+        """What preconditioners are made of."""
         return self.storage.mat
 
     @property
@@ -96,7 +102,7 @@ class LinearSolver:
         rtol : tolerance of a Krylov solver, in place of these. Without both: it has its own.
         """
         bad = self.assemble(state)
-        self.ksp.setOperators(self.operator, self.storage.mat)
+        self.ksp.setOperators(self.operator, self.pattern)
         return bad
 
     def forget(self) -> None:

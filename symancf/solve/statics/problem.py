@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -33,13 +34,13 @@ from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
+from .krylov import release
 from .path_arguments import require_possible
 from .steps import LoadSteps, step_ends
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...arrays import Array
     from ...output.checkpoint import Facts
     from ...output.history import History
     from ...output.restart import Restart, Saved
@@ -120,7 +121,7 @@ class StaticProblem(OneProcess, Displayable):
         self._continuation: Continuation | None = None
         self._recalls: Mapping[str, Any] | None = None  # numbers of the solver, once it is ready
         self._first: State | None = None
-        self._solution: tuple[Array, ...] | None = None
+        self._solution = b""
         self._solved = False  # since it began, or began anew
         self.trace: Trace | None = None
 
@@ -150,7 +151,7 @@ class StaticProblem(OneProcess, Displayable):
     @property
     def J(self) -> PETSc.Mat:
         """The tangent of the free unknowns."""
-        return self.equilibrium_solver.linear.storage.mat
+        return self.equilibrium_solver.linear.pattern
 
     @property
     def F(self) -> PETSc.Vec:
@@ -359,6 +360,8 @@ class StaticProblem(OneProcess, Displayable):
                 raise
             if not self._options.warned:
                 self._options.warn_unused(self._system.comm)
+        if self.solver.krylov is not None:
+            release()
         return self.history
 
     @warns_once
@@ -609,17 +612,19 @@ class StaticProblem(OneProcess, Displayable):
 
     def _is_present(self) -> bool:
         """Tell whether the state of this rank is that of the last solution (collective)."""
-        now, then = self._fingerprint(), self._solution
-        return then is not None and all(map(np.array_equal, now, then))
+        return self._fingerprint() == self._solution
 
-    def _fingerprint(self) -> tuple[Array, ...]:
-        """Return what an equilibrium depends on (collective)."""
+    def _fingerprint(self) -> bytes:
+        """Return a hash of what an equilibrium depends on (collective)."""
         system = self._system
         with together(system.comm):
             system.update(system.time)
         rows = [rows for _, rows in sorted(system.assembler.rows.items())]
         at = np.array([system.time, float(self.solver.ready)])
-        return at, system.state.copy(), system.assembler.values.copy(), *rows
+        found = hashlib.blake2b()
+        for values in (at, system.state, system.assembler.values, *rows):
+            found.update((values + 0.0).tobytes())  # -0 is 0
+        return found.digest()
 
     def cost(self) -> Cost:
         """Predict the memory of a solution before anything of that size is made (collective).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does the residual belong to the energy, and the tangent to the residual? `sa.check(system)`."""
+"""Comparison of energy, residual and tangent of a system at a random state."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array
-from ..bodies.body import Body
-from ..bodies.node import OneNode
-from ..laws.accuracy import digits_lost
-from ..output.tracking import parents_of
-from ..values import arguments
+from ...arrays import Array
+from ...bodies.body import Body
+from ...bodies.node import OneNode
+from ...laws.accuracy import digits_lost
+from ...output.tracking import parents_of
+from ...values import arguments
 
 if TYPE_CHECKING:
-    from ..assembly.configuration import Discretised
-    from ..assembly.discrete import DiscreteSystem
+    from ...assembly.configuration import Discretised
+    from ...assembly.discrete import DiscreteSystem
 
 
 @dataclass(frozen=True)
 class Check:
-    """Result of `check`: relative differences, and decimal digits lost at strain 1e-8.
+    """Result of `check` of a system: relative differences, and decimal digits lost at strain 1e-8.
 
     Attributes
     ----------
@@ -67,26 +67,12 @@ def _difference(values: list[Array], h: float) -> Array:
     return np.asarray((8.0 * (plus - minus) - (far_plus - far_minus)) / (12.0 * h))
 
 
-def check(system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: int = 0) -> Check:
+def check_system(
+    system: Discretised[DiscreteSystem], amplitude: float = 1e-3, seed: int = 0
+) -> Check:
     """Compare residual with energy and tangent with residual at a random state (collective).
 
-    Parameters
-    ----------
-    amplitude : of the random displacements, relative to the mean cell size; slopes move by
-        `amplitude`.
-    seed : of the random state; the state does not depend on the number of ranks.
-
-    Returns
-    -------
-    Check : printable; `Check.passed` says whether all agree.
-
-    Examples
-    --------
-    >>> import symancf as sa
-    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    >>> given = {"mu": 1.0, "lam": 2.0, "rho": 1.0}
-    >>> block = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **given)
-    >>> found = sa.check(sa.System(block, terms=[sa.fix(block["x0"])]))
+    See `check`.
     """
     _, system = parents_of("check", system)
     amplitude = arguments.positive("check", "amplitude", amplitude)

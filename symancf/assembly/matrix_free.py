@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tangent of cells of second order without its entries, and its part on trilinear functions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ..arrays import Array, Ints32, Mask
+from ..cells.table import CELLS
+from .form import keeps_nodes
+from .half_blocks import Bits, HalfBlocks, NodeRows, Singles, fixed_bits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .assembler import Assembler, MomentProduct
+    from .form import Form
+    from .group import Group
+    from .numbering import Numbering
+
+
+def suits_products(forms: Sequence[Form]) -> bool:
+    """Tell whether the tangent of forms is one of cells whose kernels have the mode ``coarse``."""
+    own = [form for form in forms if form.kernel.has_tangent]
+    return bool(own) and all(keeps_nodes(form) and form.kernel.linear for form in own)
+
+
+class MatrixFree:
+    r"""A symmetric tangent K of hexahedra of second order, by what kernels make of it (collective).
+
+    Products are those of `Assembler.product`. p-multigrid takes of K the 3 x 3 blocks on the
+    diagonal, and with P, the trilinear interpolation from the corners of cells to their nodes,
+
+    .. math:: K_c = P^T K P = \sum_q w_q \, \nabla N_c^T A_q \nabla N_c
+
+    over the points of quadrature, where A is the derivative of the stress. It is a `HalfBlocks`
+    of corners, a 16th of the memory of K. A component of a corner is held in it where it is held
+    at a node that the corner's function reaches: so its functions are zero where K has no rows.
+
+    Parameters
+    ----------
+    forms : of the tangent, which `suits_products` accepts.
+
+    Attributes
+    ----------
+    state : local vector, of the last `move`.
+    scale : a power of two near the largest entry.
+    at_points : whether `multiply` reads derivatives at the points of quadrature, of each 45 numbers
+        in single precision (of an unknown of hex27 202 bytes), in the place of evaluating the law.
+    diagonal : (vertices, 3, 3), of local vertices; complete at those of this rank.
+    corners : :math:`K_c`.
+    corner : (vertices,) number of the corner node that a local vertex is, see `NodeRows`.
+    start, column, weight : rows of P by local vertices; columns are local vertices, too.
+    held : (vertices,) bits of the fixed components.
+    """
+
+    revision = 0
+
+    def __init__(
+        self, comm: MPI.Comm, numbering: Numbering, assembler: Assembler, forms: Sequence[Form]
+    ) -> None:
+        self.comm, self.numbering, self._assembler = comm, numbering, assembler
+        own = [form for form in forms if form.kernel.has_tangent]
+        numbers = [assembler.number(form) for form in own]
+        for mode in ("diagonal", "coarse", "moments"):
+            assembler.prepare(mode, numbers)
+        assembler.prepare("multiply", numbers, single=True)
+        cells = {form: _corners(form) for form in own}
+        self.held = fixed_bits(numbering)
+        there = numbering.row_count > 0
+        chosen: Mask = np.zeros(numbering.vertices, dtype=bool)
+        for vertices in cells.values():
+            chosen[vertices] = True
+        chosen &= there
+        self.start, self.column, self.weight = _interpolation(own, numbering.vertices, there)
+        held = self._held_corners(own)
+        rows = NodeRows.of(numbering, chosen, held)
+        self.corner = rows.node
+        self.corners = HalfBlocks(comm, numbering, rows, cells)
+        self.state = np.zeros(numbering.coordinates)
+        self.scale, self.at_points = 1.0, True
+        self._rooms: dict[Group, Singles] = {}
+        self._product: MomentProduct | None = None
+        self._double = np.zeros((2, 0))
+        self.diagonal = np.zeros((numbering.vertices, 3, 3))
+
+    def _held_corners(self, forms: Sequence[Form]) -> Bits:
+        """Return the bits of the components that corners do not have (collective)."""
+        held = self.held.copy()
+        for form in forms:
+            corners, weight = _corners(form), _weights(form)
+            vertices = form.vertices.reshape(form.size, len(weight))
+            fixed = self.held[vertices]
+            some = np.flatnonzero(fixed.any(axis=1))
+            for k, weights in enumerate(weight):
+                for corner in np.flatnonzero(weights):
+                    np.bitwise_or.at(held, corners[some, corner], fixed[some, k])
+        self.numbering.topology.halo.update(held)
+        return held
+
+    def move(self, state: Array) -> int:
+        """Take the state of the tangent, find its diagonal; return the number of bad points."""
+        self.state[:] = state
+        self.diagonal.fill(0.0)
+        self._product = None
+        return self._assembler.diagonal(self.state, self.diagonal)
+
+    def linearize(self) -> None:
+        """Find `scale`, and derivatives at points where products are to read them (collective)."""
+        D = self.diagonal
+        own = float(max(D.max(initial=0.0), -D.min(initial=0.0)))
+        size = own if self.comm.size == 1 else self.comm.allreduce(own, MPI.MAX)
+        self.scale = 2.0 ** math.frexp(size)[1] if 0.0 < size < math.inf else 1.0
+        if self.at_points:
+            made = self._assembler.moments(self.state, self._rooms, 1.0 / self.scale)
+            self._product = made[0]
+
+    def multiply(self, v: Singles, f: Singles) -> None:
+        """Write K v, divided by `scale`, to f; local vectors, of v with the values of ghosts."""
+        if self._product is not None:
+            self._product(v, f)
+            return
+        if not self._double.size:
+            self._double = np.zeros((2, len(v)))
+        x, y = self._double
+        x[:] = v
+        self._assembler.product(self.state, x, y)
+        y /= self.scale
+        f[:] = y
+
+    def coarsen(self) -> None:
+        """Find the entries of `corners` at the state (collective)."""
+        self._assembler.coarse(self.state, self.corners)
+        if self.corners.rescaled():
+            self._assembler.coarse(self.state, self.corners)
+
+
+def _corners(form: Form) -> Ints32:
+    """Return the vertices (cells, corners) at the corners of a form's cells."""
+    vertices = form.vertices.reshape(form.size, form.vertices.size // max(1, form.size))
+    return np.ascontiguousarray(vertices[:, : form.kernel.linear])
+
+
+def _weights(form: Form) -> Array:
+    """Return the linear functions of the corners at the nodes of a form's cells."""
+    nodes = form.kernel.n
+    cell = next(
+        c for c in CELLS.values() if c.corners == form.kernel.linear and len(c.nodes) == nodes
+    )
+    return cell.straight.evaluate(cell.unit)[0]
+
+
+def _interpolation(
+    forms: Sequence[Form], vertices: int, there: Mask
+) -> tuple[Ints32, Ints32, Singles]:
+    """Return the rows of the interpolation to vertices that are `there`, from one cell of each."""
+    number = np.full(vertices, -1, dtype=np.int64)  # of the cell of a vertex, by its place in that
+    count = np.zeros(vertices, dtype=np.int32)
+    parts: list[tuple[Ints32, Array, Ints32]] = []
+    first = 0
+    for form in forms:
+        weight = _weights(form)
+        at = form.vertices.reshape(form.size, len(weight))
+        parts.append((at, weight, np.count_nonzero(weight, axis=1).astype(np.int32)))
+        fresh = np.where(number[at.ravel()] < 0, at.ravel(), -1)
+        place = np.flatnonzero(fresh >= 0)[::-1]  # the first one counts
+        number[at.ravel()[place]] = first + place
+        first += at.size
+    start = np.zeros(vertices + 1, dtype=np.int32)
+    number[~there] = -1
+    bounds = np.cumsum([0, *(at.size for at, _, _ in parts)])
+    for (_, weight, entries), begin, end in zip(parts, bounds[:-1], bounds[1:], strict=True):
+        own = np.flatnonzero((number >= begin) & (number < end))
+        count[own] = entries[(number[own] - begin) % len(weight)]
+    np.cumsum(count, out=start[1:])
+    column = np.zeros(int(start[-1]), dtype=np.int32)
+    values = np.zeros(int(start[-1]), dtype=np.float32)
+    for (at, weight, _), begin, end in zip(parts, bounds[:-1], bounds[1:], strict=True):
+        own = np.flatnonzero((number >= begin) & (number < end))
+        cell, node = np.divmod(number[own] - begin, len(weight))
+        for k, weights in enumerate(weight):
+            of = own[node == k]
+            corners = np.flatnonzero(weights)
+            places = start[of][:, None] + np.arange(len(corners))
+            column[places] = at[cell[node == k]][:, corners]
+            values[places] = weights[corners]
+    return start, column, values
