@@ -300,7 +300,7 @@ class StaticProblem(OneProcess, Displayable):
             each `Restart.every` steps `snes` is another object.
         stops : pseudo-times at which a step ends, in any order.
         trace : takes the states of all steps, for a `gradient` of what happened on the way, or
-            where laws remember (plasticity, viscosity, friction). One that is given again continues.
+            where laws remember (plasticity, viscosity, friction); given again it continues.
 
         Raises
         ------
@@ -465,7 +465,7 @@ class StaticProblem(OneProcess, Displayable):
         ParameterError : nothing depends on one; the state or a parameter is another one than after
             the last solution, or on the way; laws remember (plasticity, friction), or the goal asks
             for other times, and there is no `Trace` from the start; the tangent is singular.
-        CompileError : a law remembers functions of principal stretches.
+        CompileError : a law remembers what follows axes of stretches, and is no tensor.
 
         Examples
         --------
