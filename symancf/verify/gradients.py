@@ -24,6 +24,7 @@ from ..system import System
 from ..values.parameter import Field, Parameter
 from ..values.series import TimeSeries
 from .case import TIGHT, Number, case
+from .limit_points import TOGGLE_EXTREMA, toggle
 from .plasticity import METAL, bar
 from .relaxation import RUBBER, SHEAR, TAU, YEOH, G
 
@@ -166,3 +167,27 @@ def similar() -> Iterator[Number]:
         size = max(map(abs, parts))
         grows = found.value if goal is moment else 0.0
         yield Number(f"{name}: sum of p dJ/dp", sum(parts), grows, 1e-9, size)
+
+
+@case("G06_gradient_limit_load", "law of similarity; differences of paths")
+def snapping() -> Iterator[Number]:
+    """The limit loads of Williams' toggle by both stiffnesses of its beams."""
+
+    def path(value: float) -> tuple[StaticProblem, Parameter, Parameter]:
+        P, EA, EI = Parameter("P"), Parameter("EA", 1.885e6), Parameter("EI", value)
+        system, *_ = toggle(P, EA=EA, EI=EI)
+        problem = StaticProblem(system, options=TIGHT)
+        problem.follow(P, to=60.0, step=3.0)
+        return problem, EA, EI
+
+    problem, EA, EI = path(9.274e3)
+    for k, (name, (_, load)) in enumerate(zip(("maximum", "minimum"), TOGGLE_EXTREMA, strict=True)):
+        found = problem.limit_gradient([EA, EI], k)
+        total = EA.value * found[EA] + EI.value * found[EI]
+        yield Number(f"{name} [lb]", total, load, 1e-6)
+        yield Number(f"{name}: sum of p dP/dp", total, found.value, 1e-9)
+    found = problem.limit_gradient([EI])
+    h = 1e-3 * EI.value
+    ends = [path(EI.value + k * h)[0].history.limit_points[0].parameter for k in (-2, -1, 1, 2)]
+    known = float(np.dot(ends, [1, -8, 8, -1])) / (12 * h)
+    yield Number("maximum by EI", found[EI], known, 1e-7)
