@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradients: closed forms of bars and cubes, laws that remember, and laws of similarity."""
+"""Gradients: closed forms of bars and cubes, also with memory, limit loads, laws of similarity."""
 
 from __future__ import annotations
 
