@@ -39,6 +39,7 @@ TERMS = {
     "Bergström-Boyce": "guide/energies",
     "adjoint": "guide/gradients",
     "trace": "guide/gradients",
+    "limit load": "guide/gradients",
     "load history": "guide/gradients",
     "Gauss-Newton": "guide/gradients",
     "PyTorch": "guide/gradients",

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING
 
 from symancf_codegen.declare import RATE_FACTOR
 from symancf_codegen.errors import CodegenError
 from symancf_codegen.graph.dag import SOLVED, Dependence, ExpressionGraph, Node
 from symancf_codegen.graph.differentiate import directional, gradient
+from symancf_codegen.graph.divided import DividedDifferences
+from symancf_codegen.lower.lower import MIXED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,18 +75,23 @@ def pull(point: LoweredLaw, residual: list[Node], modes: Sequence[str]) -> Pulle
 
     Raises
     ------
-    CodegenError : what is remembered depends on principal stretches.
+    CodegenError : what is remembered depends on axes of principal stretches, and is no tensor.
     """
     if "pull" not in modes:
         return Pulled()
     g, local = point.graph, point.local
     equations = [] if local is None else local.equations
-    update = _update(point)
-    flat = _moving(g, g.substitute([*residual, *update, *equations], point.replace))
     weights = [g.symbol(f"d_{name}", Dependence.DIRECTION) for name in point.leaves]
-    weights += [g.symbol(f"seed {name}", Dependence.DIRECTION) for name, _ in point.update]
-    count = len(weights)
-    total = g.dot(weights, flat[:count])
+    seeds = [g.symbol(f"seed {name}", Dependence.DIRECTION) for name, _ in point.update]
+    update = [node for _, node in point.update]
+    turns = _turns(point, g.dot(seeds, update))
+    pairs = [node for pair in turns for node in pair]
+    flat = _moving(g, g.substitute([*residual, *update, *equations, *pairs], point.replace))
+    count = len(weights) + len(seeds)
+    total = g.dot([*weights, *seeds], flat[:count])
+    for k in range(len(flat) - len(pairs), len(flat), 2):
+        total = g.add(total, g.mul(g.call("frozen", flat[k]), flat[k + 1]))
+    flat = flat[: len(flat) - len(pairs)]
     total, answers, slopes = _with_equations(point, total, flat[count:])
     by = [*_parameters(point), *(m.name for m in point.law.history)]
     leaves = [g.symbol(name, Dependence.UNKNOWN) for name in point.leaves]
@@ -94,18 +102,57 @@ def pull(point: LoweredLaw, residual: list[Node], modes: Sequence[str]) -> Pulle
     return Pulled(by, nodes[: len(found)], nodes[len(found) :])
 
 
-def _update(point: LoweredLaw) -> list[Node]:
-    """Return what the point remembers next."""
-    update = [node for _, node in point.update]
-    stretches = set() if point.principal is None else set(point.principal.leaves)
-    if not stretches.isdisjoint(point.graph.reach(update)):
-        raise CodegenError(
-            f"{point.law.words} remembers functions of principal stretches, whose derivatives by "
-            "the displacements are not known",
-            asked="pull",
-            given=point.law.name,
-        )
-    return update
+def _turns(point: LoweredLaw, total: Node) -> list[tuple[Node, Node]]:
+    r"""Return factors, and strains, by which a sum changes as axes of principal stretches turn.
+
+    In the axes :math:`N_a` of a strain E, :math:`dN_a = \sum_b N_b\, dE_{ab}/(e_a - e_b)`. A sum of
+    :math:`f_a\, N_a \cdot M N_a`, where f_a and f_b change places as the stretches do, changes by
+    :math:`\sum_{a<b} [p_{ab}]/(m_b \phi)\, dE_{ab}` with :math:`p_{ab} = N_b \cdot \partial s/
+    \partial N_a`, see `Principal.completed`.
+
+    Raises
+    ------
+    CodegenError : the sum is none of that kind.
+    """
+    g, principal = point.graph, point.principal
+    if principal is None:
+        return []
+    axes = [principal.leaves[k : k + 3] for k in (3, 6, 9)]
+    if {x for axis in axes for x in axis}.isdisjoint(g.reach([total])):
+        return []
+    still = [g.symbol(f"stretch held {k}", SOLVED) for k in range(3)]
+    held = g.substitute([total], dict(zip(principal.values, still, strict=True)))[0]
+    slopes = [gradient(g, held, axis) for axis in axes]
+    moving = dict(zip(still, principal.values, strict=True))
+    turns: list[tuple[Node, Node]] = []
+    for (a, b), strain in zip(MIXED, principal.strain[3:], strict=True):
+        own, other = g.dot(axes[b], slopes[a]), g.dot(axes[a], slopes[b])
+        _require_isotropic(point, own, other, {still[a]: still[b], still[b]: still[a]})
+        own = g.substitute([own], moving)[0]
+        bracket = DividedDifferences(g, principal.values[a], principal.values[b])
+        spread = bracket.over("expm1", g.mul(g.constant(2.0), bracket.gap), inverse=True)
+        factor = g.mul(principal.inverses[b], g.mul(bracket(own), spread))
+        turns.append((factor, strain))
+    return turns
+
+
+def _require_isotropic(point: LoweredLaw, one: Node, other: Node, swap: dict[Node, Node]) -> None:
+    """Raise where one node is not the other one with two stretches in each other's places."""
+    g = point.graph
+    there = g.substitute([one], swap)[0]
+    leaves = [g.name[n] for n in g.reach([there, other]) if g.op[n] == "symbol"]
+    random = Random(1)
+    for _ in range(3):
+        at = {name: random.uniform(0.5, 1.5) for name in leaves}
+        at |= {g.name[x]: random.uniform(-1.0, 1.0) for x in swap if g.name[x] in at}
+        found, known = g.evaluate([there, other], at)
+        if not abs(found - known) <= 1e-9 * max(abs(found), abs(known)):
+            raise CodegenError(
+                f"{point.law.words} remembers functions of the axes of principal stretches that "
+                "are no isotropic tensors, whose derivatives are not known",
+                asked="pull",
+                given=point.law.name,
+            )
 
 
 def _with_equations(

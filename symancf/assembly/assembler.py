@@ -714,7 +714,7 @@ class Assembler:
 
         Raises
         ------
-        CompileError : a law remembers functions of principal stretches.
+        CompileError : a law remembers what follows axes of stretches, and is no tensor.
         ParameterError : points slide with friction on facets that move, or are damped there.
         """
         self.prepare("pull", np.flatnonzero(self._active).tolist())

@@ -68,7 +68,7 @@ class TimeSeries(OwnAttributes):
             )
         self.times.flags.writeable = False
         self._shift = 0.0  # of all values, see `shifted`
-        self._asked: set[float] | None = None
+        self._log: set[float] | None = None
         self.values = values
         self._spline = (
             CubicSpline(self.times, np.eye(len(self.times))) if order == "cubic" else None
@@ -85,12 +85,12 @@ class TimeSeries(OwnAttributes):
         return self._values
 
     @values.setter
-    def values(self, given: npt.ArrayLike) -> None:
-        values = reals(given)
+    def values(self, numbers: npt.ArrayLike) -> None:
+        values = reals(numbers)
         if values.shape != self.times.shape:
             raise ParameterError(
                 f"the values of this Series have the shape {self.times.shape}, one for each time; "
-                f"given {label(given)} of the shape {values.shape}",
+                f"given {label(numbers)} of the shape {values.shape}",
                 asked="values",
                 given=values.shape,
                 possible=(self.times.shape,),
@@ -113,8 +113,8 @@ class TimeSeries(OwnAttributes):
 
     def __call__(self, t: float) -> float:
         """Return the value at a time."""
-        if self._asked is not None:
-            self._asked.add(float(t))
+        if self._log is not None:
+            self._log.add(float(t))
         return float(self.weights(t) @ self._values) + self._shift
 
     def __repr__(self) -> str:
@@ -148,8 +148,8 @@ class Shifted:
         self._series._shift = value
 
     def __enter__(self) -> Shifted:
-        self._series._asked = self.times
+        self._series._log = self.times
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._series._asked, self._series._shift = None, 0.0
+        self._series._log, self._series._shift = None, 0.0

@@ -49,6 +49,7 @@ _MODULES = (
     "softening",
     "hysteresis",
     "plasticity",
+    "gradients",
     "fields",
     "experiments",
     "composite_beams",

@@ -103,10 +103,12 @@ TOGGLE = {
 TOGGLE_EXTREMA = ((0.23212740940238413, 33.87180395657052), (0.3916216735488853, 31.27999895554394))
 
 
-def toggle(P: Any, v: Any = None) -> tuple[System, PlanarBody, Any]:
+def toggle(
+    P: Any, v: Any = None, EA: Any = 1.885e6, EI: Any = 9.274e3
+) -> tuple[System, PlanarBody, Any]:
     """Return half of Williams' toggle under the load P, or with the apex displaced by v."""
     place = (HALF_SPAN, APEX)
-    beam = straight((0.0, 0.0), place, 32, "beam", EA=1.885e6, EI=9.274e3)
+    beam = straight((0.0, 0.0), place, 32, "beam", EA=EA, EI=EI)
     apex = PlanarBody(position=place, name="apex")
     foot, top = clamp(beam.at((0.0, 0.0, 0.0)), Ground()), clamp(beam.at((*place, 0.0)), apex)
     loads = []

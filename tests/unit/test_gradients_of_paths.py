@@ -218,3 +218,30 @@ def test_laws_that_remember_ask_for_the_way_from_the_start() -> None:
 
 def sag_of(path: Path) -> sa.Goal:
     return sa.Goal(lambda u_a: u_a[2], path.problem.system.bodies[0].at((2.0, 0.5, 0.5)))
+
+
+def test_limit_loads_follow_stiffness_and_place_of_supports() -> None:
+    P, EA, low = sa.Parameter("P", 0.0), sa.Parameter("EA", 100.0), sa.Parameter("low", 0.0)
+    mesh = sa.Mesh.box((1.0,), (1,), warp=lambda X: X[:, :1] * [1.0, 0.3, 0.0])
+    bar = sa.Body(mesh["body"], ancf_cable, sa.energies.cable(), EA=EA, EI=1.0)
+    apex = bar["x1"]
+    foot = sa.fix(bar["x0"], "position", displacement=(0.0, low, 0.0))
+    load = sa.force(apex, (0.0, lambda t: -P.value, 0.0))
+    system = sa.System(bar, terms=[foot, sa.fix(apex, "x"), sa.planar(bar), load])
+    problem = sa.StaticProblem(system, options=EXACT)
+    with pytest.raises(sa.ParameterError, match="0 limit points"):
+        problem.limit_gradient([EA])
+    problem.follow(P, to=1.0, step=0.05)
+    state = system.state.copy()
+    found = problem.limit_gradient([EA, low])
+    assert found.value == pytest.approx(100.0 * 0.009530291997895455 / 2.0, rel=1e-9)
+    assert found[EA] == pytest.approx(found.value / 100.0, rel=1e-9)
+    assert found[low] == pytest.approx(0.0, abs=1e-9)  # the load does not depend on where it is
+    np.testing.assert_array_equal(system.state, state)
+    assert P.value == pytest.approx(1.0)
+    for wrong, text in (([P], "value of"), ([sa.Parameter("idle", 1.0)], "nothing depends")):
+        with pytest.raises(sa.ParameterError, match=text):
+            problem.limit_gradient(wrong)
+    EA.value = 90.0
+    with pytest.raises(sa.ParameterError, match="no equilibrium"):
+        problem.limit_gradient([low])

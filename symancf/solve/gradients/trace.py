@@ -30,7 +30,8 @@ class Trace(Displayable, OwnAttributes):
 
     A gradient of what happened on the way, or of what depends on the way (plasticity, viscosity,
     friction), goes back over them. Give it to the solution: ``problem.solve(to=1.0, trace=trace)``;
-    one that is given again goes on. States share what does not change from one to the next.
+    one that
+    is given again continues. States share what does not change from one to the next.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ class Trace(Displayable, OwnAttributes):
         """Forget all states."""
         self._states: list[State | Path] = []
         self._times: list[float] = []
-        self._known: set[int] = set()
+        self._last: set[int] = set()
         self._disk: TemporaryDirectory[str] | None = None
         self.bytes = self.on_disk = 0
         self.origin: Literal["start", "solution", ""] = ""
@@ -118,18 +119,18 @@ class Trace(Displayable, OwnAttributes):
         """
         self.why = self.why or why
         arrays = {id(a): a.nbytes for a in _arrays(state)}
-        size = sum(n for key, n in arrays.items() if key not in self._known)
+        size = sum(n for key, n in arrays.items() if key not in self._last)
         self._times.append(state.time)
         if self.bytes + size <= self._limit:
             self.bytes += size
-            self._known = {*arrays}  # of the state before
+            self._last = {*arrays}  # of the state before
             self._states.append(state)
             return
         if self._disk is None:
             self._disk = TemporaryDirectory(dir=self._folder, prefix="symancf-trace-")
         path = Path(self._disk.name) / f"{len(self._states)}.pickle"
         path.write_bytes(pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL))
-        self._known = set()
+        self._last = set()
         self._states.append(path)
         self.on_disk += 1
 

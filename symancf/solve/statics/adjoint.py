@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from .equilibrium import EquilibriumSolver
 
 
+#: Part of reactions and elastic forces that a state of a trace may leave on free coordinates
+EQUILIBRIUM = 1e-3
+#: of the largest stiffness times the size of the system: a force that is none
+NO_FORCE = 1e-9
+
+
 @dataclass(frozen=True)
 class Weights:
     """How a goal weighs the residual.
@@ -98,7 +104,8 @@ class Adjoint:
             free = free + first
         w = self.linear.solve(np.where(self.fixed, 0.0, -free), transpose=True)
         by = self._pull(w + slopes.forces, seeds)
-        if by.all_terms:
+        some = system.sum(np.array([np.abs(slopes.coordinates).sum()]))[0] or forces
+        if by.all_terms and some:  # else all of it may be round-off
             self._require_solved(free, first, by.coordinates)
         return Weights(w + slopes.forces, by, first)
 
@@ -363,6 +370,24 @@ def _split(values: Array, goals: Sequence[tuple[float, Goal]]) -> list[Array]:
     if not goals:
         return []
     return np.split(values, np.cumsum([goal.count for _, goal in goals])[:-1])
+
+
+def in_equilibrium(system: DiscreteSystem) -> bool:
+    """Tell whether the present state is an equilibrium with the present parameters (collective)."""
+    f, elastic = system.residual_at(system.state), np.zeros_like(system.state)
+    system.assembler.product(system.state, system.state, elastic)
+    fixed = system.numbering.fixed_by >= 0
+    own = np.arange(len(f)) < system.numbering.start[system.numbering.owned_vertices]
+    free, *sizes = system.sum(
+        np.array(
+            [
+                (x[where] ** 2).sum()
+                for x, where in ((f, own & ~fixed), (f, own & fixed), (elastic, own))
+            ]
+        )
+    )
+    least = NO_FORCE * system.stiffness * system.extent
+    return bool(free <= EQUILIBRIUM**2 * sum(sizes) + least**2)
 
 
 def columns_of(system: DiscreteSystem, field: Field) -> list[tuple[int, int]]:

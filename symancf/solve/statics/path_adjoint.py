@@ -14,7 +14,7 @@ from ...runtime.collective import reduced, together
 from ...values.parameter import Field, Parameter, label
 from ..gradients.goal import GoalSlopes
 from ..gradients.gradient import Gradient
-from .adjoint import Adjoint, columns_of
+from .adjoint import Adjoint, columns_of, in_equilibrium
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 #: Part of a derivative below which the next step depends on nothing that is remembered
 ROUND_OFF = 1e-12
-#: Part of reactions and elastic forces that a state of a trace may leave on free coordinates
-EQUILIBRIUM = 1e-3
-#: of the largest stiffness times the size of the system: a force that is none
-NO_FORCE = 1e-9
 
 
 class PathAdjoint:
@@ -156,15 +152,8 @@ class PathAdjoint:
         there, fixed = system.state.copy(), system.numbering.fixed_by >= 0
         system.prescribe(state.time, there)
         moved = np.abs(there - system.state)[fixed].max(initial=0.0)
-        f, elastic = system.residual_at(system.state), np.zeros_like(there)
-        system.assembler.product(system.state, system.state, elastic)
-        own = np.arange(len(f)) < system.numbering.start[system.numbering.owned_vertices]
-        sizes = [
-            (x[own & where] ** 2).sum() for x, where in ((f, ~fixed), (f, fixed), (elastic, own))
-        ]
-        free, reactions, forces, differs = system.sum(np.array([*sizes, float(moved > 0.0)]))
-        least = NO_FORCE * system.stiffness * system.extent
-        if differs or other or free > EQUILIBRIUM**2 * (reactions + forces) + least**2:
+        differs = bool(system.comm.allreduce(moved > 0.0, op=MPI.LOR))
+        if differs or other or not in_equilibrium(system):
             names = f" ({', '.join(map(repr, other))})" if other else ""
             raise ParameterError(
                 f"the state of the trace at time {state.time:g} is no equilibrium with the present "

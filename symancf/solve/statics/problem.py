@@ -300,7 +300,7 @@ class StaticProblem(OneProcess, Displayable):
             each `Restart.every` steps `snes` is another object.
         stops : pseudo-times at which a step ends, in any order.
         trace : takes the states of all steps, for a `gradient` of what happened on the way, or
-            where laws remember (plasticity, viscosity, friction). One that is given again goes on.
+            where laws remember (plasticity, viscosity, friction); given again it continues.
 
         Raises
         ------
@@ -465,7 +465,7 @@ class StaticProblem(OneProcess, Displayable):
         ParameterError : nothing depends on one; the state or a parameter is another one than after
             the last solution, or on the way; laws remember (plasticity, friction), or the goal asks
             for other times, and there is no `Trace` from the start; the tangent is singular.
-        CompileError : a law remembers functions of principal stretches.
+        CompileError : a law remembers what follows axes of stretches, and is no tensor.
 
         Examples
         --------
@@ -479,6 +479,60 @@ class StaticProblem(OneProcess, Displayable):
             return self._adjoint("gradient").gradient(found, variables)
         with self._differentiating("gradient"):
             return PathAdjoint(self.solver, self.trace).gradient(found, variables)
+
+    @warns_once
+    def limit_gradient(self, parameters: Sequence[Variable], number: int = 0) -> Gradient:
+        r"""Return derivatives of a limit load of the last path by parameters (collective).
+
+        That of ``history.limit_points[number]``, the value of the parameter that `follow` was
+        given. With the vector in which the transposed tangent is singular there,
+        :math:`K^T \psi = 0`, they are :math:`-\psi \cdot R_p / (\psi \cdot R_\lambda)`.
+
+        Returns
+        -------
+        As of `gradient`; ``value`` is the limit load.
+
+        Raises
+        ------
+        ParameterError : there is no such point; other parameters have changed since; nothing
+            depends on one; laws remember; no direct solver.
+
+        Examples
+        --------
+        A snap-through of a truss of two bars; its load grows as their stiffness does:
+
+        >>> import numpy as np
+        >>> import symancf as sa
+        >>> P, EA = sa.Parameter("P", 0.0), sa.Parameter("EA", 100.0)
+        >>> mesh = sa.Mesh.box((1.0,), (1,), warp=lambda X: X[:, :1] * [1.0, 0.3, 0.0])
+        >>> bar = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=EA, EI=1.0)
+        >>> apex = bar["x1"]
+        >>> terms = [sa.fix(bar["x0"], "position"), sa.fix(apex, "x"), sa.planar(bar)]
+        >>> system = sa.System(bar, terms=[*terms, sa.force(apex, (0.0, lambda t: -P.value, 0.0))])
+        >>> problem = sa.StaticProblem(system)
+        >>> _ = problem.follow(P, to=1.0, step=0.05)
+        >>> found = problem.limit_gradient([EA])
+        >>> round(found.value, 6), round(EA.value * found[EA], 6)
+        (0.476515, 0.476515)
+        """
+        from ..gradients.gradient import require_variables
+        from .limit_adjoint import LimitAdjoint
+
+        variables = require_variables(self._system, parameters)
+        points, path = self.history.limit_points, self._continuation
+        number = arguments.integer("limit_gradient", "number", number, least=0)
+        if path is None or number >= len(points) or path.parameter == "time":
+            raise ParameterError(
+                f"limit_gradient: there are {len(points)} limit points of a path along an "
+                f"sa.Parameter, no number {number}: call follow first",
+                asked="number",
+                given=number,
+                possible=tuple(range(len(points))),
+            )
+        self._options.late = True
+        with self.solver.interruption, self._options, STAGES["statics"]:
+            self._make_ready()
+            return LimitAdjoint(self.solver, path.parameter).gradient(points[number], variables)
 
     def value(self, goal: Goal) -> float:
         """Return a goal of the last solution, also at a time or an integral, with its trace.

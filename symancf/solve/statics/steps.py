@@ -198,9 +198,7 @@ class LoadSteps:
             if not self.fades:
                 trace.append(state)
             elif self.system.memory:
-                trace.append(
-                    state, "a step was cut, and loads that were there at once came in parts"
-                )
+                trace.append(state, "a step was cut, and a jump of loads came in parts")
         trace.append(self._parts[-1])
         self._parts = []
 

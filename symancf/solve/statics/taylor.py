@@ -79,7 +79,7 @@ def check_gradient(
     repeated from its start; lengths of steps have to be fixed there. Four solutions, at
     :math:`p + h d` with h halved from one to the next: the remainders
     :math:`|J(p + h d) - J(p) - h\, dJ/dp \cdot d|` fall as :math:`h^2`. Afterwards parameters and
-    the solution are those of before. After a static solution with a trace its steps are made anew
+    the solution are those of before. After a static solution with a trace its steps are repeated
     from the start, `StaticProblem.reset`.
 
     Parameters

@@ -37,18 +37,21 @@ class Transposed:
     Attributes
     ----------
     accuracy, least : residual of a solution by the right-hand side, wanted, and enough.
+    by_iteration : what is wanted of solvers that iterate.
     vectors : of a Krylov space.
     iterations : of the last solution.
     """
 
     accuracy, least, vectors = 1e-12, 1e-8, 60
+    by_iteration = 1e-10
 
     def __init__(self, solver: EquilibriumSolver) -> None:
         self._solver, self._system = solver, solver.system
         self._symmetric, self._direct = is_symmetric(self._system), solver.linear.direct
+        self.accuracy = self.accuracy if self._direct else self.by_iteration
         self._ksp: PETSc.KSP = solver.snes.getKSP()
         state = self._system.state
-        if solver.guarded(lambda: solver.linear.linearize(state, rtol=self.accuracy)):
+        if solver.guarded(lambda: solver.linear.linearize(state, rtol=self.accuracy / 3.0)):
             raise SymancfError("the tangent is not finite at the present state")
         self._b, self._x = solver.vectors.new(), solver.vectors.new()
         self._own: PETSc.KSP | None = None
@@ -112,6 +115,13 @@ class Transposed:
             )
         self._b.setArray(found)
         vectors.to_local(self._b, x)
+        return x
+
+    def inverse(self, b: Array, *, transpose: bool) -> Array:
+        """Return about K^-1 or K^-T times a local vector, by what precedes alone (collective)."""
+        x = np.zeros_like(b)
+        self._b.setArray(self._precede(self._system.numbering.to_rows(b), transpose))
+        self._solver.vectors.to_local(self._b, x)
         return x
 
     def _lacks(self) -> bool:
