@@ -288,3 +288,20 @@ def test_what_is_no_hessian_is_refused() -> None:
     problem.system.state[:] *= 1.1
     with pytest.raises(sa.ParameterError, match="last solution"):
         H @ np.ones(2)
+
+
+def test_a_thin_rod_has_gradients_although_its_tangent_is_stiff() -> None:
+    """EA L^2 / EI = 4e8: round-off of products with the tangent is 1e-6 of the goal's."""
+    radius, E = 1e-4, 1e6
+    A, I = np.pi * radius**2, np.pi * radius**4 / 4
+    EI = sa.Parameter("EI", E * I)
+    given = {"EA": E * A, "GA2": 0.4 * E * A, "GA3": 0.4 * E * A, "GJ": 0.8 * E * I, "EI3": E * I}
+    mesh = sa.Mesh.box((1.0,), (4,), cell="line3")
+    body = sa.Body(mesh["body"], sa.elements.ancf_rod, sa.energies.rod(), EI2=EI, **given)
+    tip = body.at((1.0, 0.0, 0.0))
+    push = sa.force(tip, (0.0, 0.0, lambda t: -2 * E * I * t))
+    problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), push]))
+    problem.solve()
+    goal = sa.Goal(lambda u_a: u_a[2], tip)
+    (direct,) = problem.sensitivity([EI], of=[goal])
+    assert problem.gradient(goal, [EI])[EI] == pytest.approx(direct[EI], rel=1e-8)

@@ -106,19 +106,25 @@ class Adjoint:
         by = self._pull(w + slopes.forces, seeds)
         some = system.sum(np.array([np.abs(slopes.coordinates).sum()]))[0] or forces
         if by.all_terms and some:  # else all of it may be round-off
-            self._require_solved(free, first, by.coordinates)
+            self._require_solved(w, free, first, by.coordinates)
         return Weights(w + slopes.forces, by, first)
 
     def resting(self, slopes: GoalSlopes) -> Weights:
         """Return the same at a state that follows nothing, such as the first one."""
         return Weights(slopes.forces, self._pull(slopes.forces), np.zeros_like(slopes.forces))
 
-    def _require_solved(self, free: Array, first: Array, last: Array) -> None:
-        """Raise where the transposed tangent is not the one that was solved with (collective)."""
-        numbering = self.system.numbering
-        b, rest = (numbering.to_rows(x) for x in (free, free + last - first))
-        size, left = self.system.sum(np.array([b @ b, rest @ rest]))
-        if not left <= 1e-12 * size:
+    def _require_solved(self, w: Array, free: Array, first: Array, last: Array) -> None:
+        """Raise where the transposed tangent is not the one that was solved with (collective).
+
+        What is left may be round-off of the product, which a change of each w by some fifty
+        times its own exceeds.
+        """
+        system, numbering = self.system, self.system.numbering
+        change = np.zeros_like(w)
+        system.assembler.product(system.state, 1e-14 * numbering.random(3) * w, change)
+        b, rest, noise = (numbering.to_rows(x) for x in (free, free + last - first, change))
+        size, left, round_off = system.sum(np.array([b @ b, rest @ rest, noise @ noise]))
+        if not left <= 1e-12 * size + round_off:
             raise ParameterError(
                 "a law of this system leaves something out of its tangent, which is symmetric: the "
                 "transposed system is not solved exactly, and gradients would be wrong by "
