@@ -121,11 +121,12 @@ class PMultigrid:
         self._library.symancf_take_nodes(self._at, pointer(noise(self._ids).astype(float)))
         alpha, beta = np.zeros((2, STEPS))
         d.fill(0.0)
+        x.fill(0.0)  # a diverged solution may have left what is no number
         before, done = 1.0, 0
         for k in range(STEPS):
             self._library.symancf_solve_nodes(self._at, pointer(b), pointer(d))
             now = self._dot(b, d)
-            x *= np.float32(now / before if k else 0.0)
+            x *= np.float32(now / before)
             x += d
             self._multiply()
             along = self._dot(x, r)

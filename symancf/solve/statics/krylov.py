@@ -337,7 +337,10 @@ class KrylovSolver(LinearSolver):
         residual, before = b.norm(), self._residual
         self._residual, self._near = residual, residual < CONVERGENCE_RATIO * before
         if self._free is not None and not self.direct and reason in _WEAK:
-            reason = self._with_entries(b, y)
+            if self._age:
+                reason = self._with_new_levels(b, y)
+            if reason in _WEAK:
+                reason = self._with_entries(b, y)
         if takeover.wanted():
             return self._by_factors(b, y)
         self.mended = reason < 0 and not self.direct
@@ -361,6 +364,16 @@ class KrylovSolver(LinearSolver):
             return self._by_factors(b, y)
         y.set(0.0)
         return Mended.NOT
+
+    def _with_new_levels(self, b: PETSc.Vec, y: PETSc.Vec) -> int:
+        """Solve again with coarse levels of the present tangent, not of one before (collective)."""
+        self.again += self.ksp.getIterationNumber()
+        self.renewals += 1
+        self._age, self._fewest = 0, 0.0
+        self.storage.mat.stateIncrease()  # PETSc sets up what it takes for new alone
+        self._preconditioner.renew(self.operator)
+        self.ksp.solve(b, y)
+        return int(self.ksp.getConvergedReason())
 
     def _with_entries(self, b: PETSc.Vec, y: PETSc.Vec) -> int:
         """Solve again with the entries of the tangent, which stay from now on (collective)."""
