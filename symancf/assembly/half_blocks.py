@@ -45,16 +45,16 @@ class NodeRows:
     node : (vertices,) number of each local vertex: of this rank, `count` + place of a ghost, or -1.
     count : those of this rank.
     ghosts : (k,) numbers, over all ranks, of other ranks' nodes.
-    held : (vertices,) bits of the components that are fixed.
+    bits : (vertices,) bits of the components that are fixed.
     """
 
     node: Ints32
     count: int
     ghosts: Ints
-    held: Bits
+    bits: Bits
 
     @classmethod
-    def of(cls, numbering: Numbering, chosen: npt.NDArray[np.bool_], held: Bits) -> NodeRows:
+    def of(cls, numbering: Numbering, chosen: npt.NDArray[np.bool_], bits: Bits) -> NodeRows:
         """Number the `chosen` vertices (vertices,), of each its owner says whether (collective)."""
         owned = numbering.owned_vertices
         mine = np.flatnonzero(chosen[:owned])
@@ -67,17 +67,17 @@ class NodeRows:
         node[mine] = np.arange(len(mine))
         ghosts, place = np.unique(every[theirs, 0], return_inverse=True)
         node[theirs] = len(mine) + place.ravel()
-        return cls(node, len(mine), ghosts, held)
+        return cls(node, len(mine), ghosts, bits)
 
 
 def fixed_bits(numbering: Numbering) -> Bits:
     """Return the bits (vertices,) of fixed displacements; 0 of vertices without rows."""
     there = numbering.row_count > 0
     start = numbering.offset[:, numbering.block("position")]
-    held = np.zeros(numbering.vertices, dtype=np.uint8)
+    bits = np.zeros(numbering.vertices, dtype=np.uint8)
     fixed = numbering.fixed_by[start[there][:, None] + np.arange(3)] >= 0
-    held[there] = fixed @ np.array([1, 2, 4], dtype=np.uint8)
-    return held
+    bits[there] = fixed @ np.array([1, 2, 4], dtype=np.uint8)
+    return bits
 
 
 class HalfBlocks:
@@ -121,9 +121,9 @@ class HalfBlocks:
     ) -> None:
         self._library = jit.load_runtime(Path(__file__).with_name("half.c"), comm=comm)
         self._library.symancf_half_finish.restype = ctypes.c_double
-        self.comm, self._cells, self._held = comm, cells, rows.held
+        self.comm, self._cells, self._bits = comm, cells, rows.bits
         self.nodes, self.ghosts, self._node = rows.count, rows.ghosts, rows.node
-        self.prescribed = rows.held[: numbering.owned_vertices]
+        self.prescribed = rows.bits[: numbering.owned_vertices]
         self.prescribed = self.prescribed[rows.node[: numbering.owned_vertices] >= 0]
         self.structure = HalfRows(nodes=self.nodes, scale=1.0)
         with EVENTS["pattern"]:
@@ -133,7 +133,7 @@ class HalfBlocks:
         self.off_values = np.zeros(9 * len(self.off) + 16, dtype=np.float32)
         self.structure.give(
             node=self._node,
-            held=rows.held,
+            held=rows.bits,
             start=self.start,
             off_start=self.off_start,
             values=self.values,
@@ -197,10 +197,10 @@ class HalfBlocks:
         key = tuple(forms)
         if key not in self._skew:
             vertices = np.concatenate([self._cells[form] for form in forms])
-            node, bits = self._node[vertices], self._held[vertices]
+            node, bits = self._node[vertices], self._bits[vertices]
             rows = 3 * node[..., None] + np.arange(3, dtype=np.int32)
-            held = (bits[..., None] >> np.arange(3) & 1).astype(bool) | (node < 0)[..., None]
-            rows[held] = -1
+            fixed = (bits[..., None] >> np.arange(3) & 1).astype(bool) | (node < 0)[..., None]
+            rows[fixed] = -1
             width = 3 * vertices.shape[1]
             table = rows.reshape(len(vertices), width)
             self._skew[key] = table, np.zeros((len(vertices), width, width))

@@ -62,7 +62,7 @@ class MatrixFree:
     corners : :math:`K_c`.
     corner : (vertices,) number of the corner node that a local vertex is, see `NodeRows`.
     start, column, weight : rows of P by local vertices; columns are local vertices, too.
-    held : (vertices,) bits of the fixed components.
+    bits : (vertices,) bits of the fixed components.
     """
 
     revision = 0
@@ -77,15 +77,15 @@ class MatrixFree:
             assembler.prepare(mode, numbers)
         assembler.prepare("multiply", numbers, single=True)
         cells = {form: _corners(form) for form in own}
-        self.held = fixed_bits(numbering)
+        self.bits = fixed_bits(numbering)
         there = numbering.row_count > 0
         chosen: Mask = np.zeros(numbering.vertices, dtype=bool)
         for vertices in cells.values():
             chosen[vertices] = True
         chosen &= there
         self.start, self.column, self.weight = _interpolation(own, numbering.vertices, there)
-        held = self._held_corners(own)
-        rows = NodeRows.of(numbering, chosen, held)
+        bits = self._corner_bits(own)
+        rows = NodeRows.of(numbering, chosen, bits)
         self.corner = rows.node
         self.corners = HalfBlocks(comm, numbering, rows, cells)
         self.state = np.zeros(numbering.coordinates)
@@ -120,19 +120,19 @@ class MatrixFree:
         own_mat(comm, self.mat, self)
         self.diagonal = np.zeros((numbering.vertices, 3, 3))
 
-    def _held_corners(self, forms: Sequence[Form]) -> Bits:
+    def _corner_bits(self, forms: Sequence[Form]) -> Bits:
         """Return the bits of the components that corners do not have (collective)."""
-        held = self.held.copy()
+        bits = self.bits.copy()
         for form in forms:
             corners, weight = _corners(form), _weights(form)
             vertices = form.vertices.reshape(form.size, len(weight))
-            fixed = self.held[vertices]
+            fixed = self.bits[vertices]
             some = np.flatnonzero(fixed.any(axis=1))
             for k, weights in enumerate(weight):
                 for corner in np.flatnonzero(weights):
-                    np.bitwise_or.at(held, corners[some, corner], fixed[some, k])
-        self.numbering.topology.halo.update(held)
-        return held
+                    np.bitwise_or.at(bits, corners[some, corner], fixed[some, k])
+        self.numbering.topology.halo.update(bits)
+        return bits
 
     def move(self, state: Array) -> int:
         """Take the state of the tangent, find its diagonal; return the number of bad points."""

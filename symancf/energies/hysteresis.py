@@ -149,7 +149,7 @@ def bergstrom_boyce(
     def creeping(*quantities: Any, dt: Expr, **own: Any) -> Remembered:
         at = dict(zip(names, quantities, strict=True))
         parameters = {p: own[p] for p in asked.parameters}
-        network = _Network(what, law, asked, parameters, own)
+        network = _CreepNetwork(what, law, asked, parameters, own)
         parts = network.parts([at[q] for q in asked.quantities])
         volume = {VOLUMETRIC: parts.pop(VOLUMETRIC)}
         after = network.at(at, own["creep"] + own[_STEP])
@@ -202,7 +202,7 @@ class _Creep:
 
 
 @dataclass(frozen=True)
-class _Network:
+class _CreepNetwork:
     """The second network: the law with its parameters, and the rule of creep with its own.
 
     Attributes

@@ -42,20 +42,20 @@ State = dict[sp.Symbol, float]
 Found = tuple[tuple[Property, ...], dict[str, float]]
 
 
-def term_properties(term: PlaceTerm, given: Mapping[str, float]) -> Found:
+def term_properties(term: PlaceTerm, arguments: Mapping[str, float]) -> Found:
     """Return the properties of a term of places."""
     reading = term._reading
     names = [*reading.keywords]
-    require_parameters(term.what, (), given, optional=names, exact=True)
+    require_parameters(term.what, (), arguments, optional=names, exact=True)
     values = {}
     for name in names:
-        if name in given:
-            values[name] = given[name]
+        if name in arguments:
+            values[name] = arguments[name]
         elif name in reading.per_place:
             values[name] = float(np.mean(reading.per_place[name]))
         else:
             values[name] = float(evaluate(name, reading.parameters[name], 0.0))
-    motion = _Motion(term, values)
+    motion = _RigidMotions(term, values)
     found = [motion.momentum(), _tangent(term), motion.passivity(), _units(term)]
     return tuple(p for p in found if p is not None), values
 
@@ -68,7 +68,7 @@ def _results(term: PlaceTerm) -> list[sp.Expr]:
     return list(result) if isinstance(result, sp.MatrixBase | list | tuple) else [result]
 
 
-class _Motion:
+class _RigidMotions:
     """A term at random states of its ends, with rigid motions of all of them."""
 
     def __init__(self, term: PlaceTerm, values: Mapping[str, float]) -> None:
@@ -76,7 +76,7 @@ class _Motion:
         self.reading, self.values = reading, values
         self.jets: list[JetOfEnd] = list(dict.fromkeys([*reading.jets, *reading.fixed]))
         self.rates: list[JetOfEnd] = list(reading.rates)
-        self.known = all(_moves(jet) for _, jet in (*self.jets, *self.rates))
+        self.all_rigid = all(_moves(jet) for _, jet in (*self.jets, *self.rates))
         self.planar = any(jet == "angle" for _, jet in (*self.jets, *self.rates))
         self.conservative = not isinstance(term, VirtualWork)
         self.motions = len(term.motions) if isinstance(term, VirtualWork) else 0
@@ -104,7 +104,7 @@ class _Motion:
         ends = {k for k, _ in (*self.reading.jets, *self.rates)}
         if len(ends) < 2:
             return Property(FORCE, "none", "of one place: a load")
-        if not self.known or self.term.states:
+        if not self.all_rigid or self.term.states:
             return Property(FORCE, "none", "of quantities without a rigid motion")
         if (found := self._unbalanced(apart=True)) is None:
             return Property(FORCE, "samples", f"sum and moment vanish at {STATES} states")
@@ -145,7 +145,7 @@ class _Motion:
                 if (not self.reading.history)
                 else None
             )
-        if self.term.role != "dissipation" or not self.known:
+        if self.term.role != "dissipation" or not self.all_rigid:
             return Property("passivity", "none", "not declared as dissipation")
         generator = np.random.default_rng(37)
         n = self.motions

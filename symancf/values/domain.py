@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is declared beside an energy: which values a parameter may have, moduli, stress at rest."""
+"""Declarations beside an energy: values that a parameter may have, moduli, stress at rest."""
 
 from __future__ import annotations
 

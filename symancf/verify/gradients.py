@@ -107,8 +107,8 @@ def hardened() -> Iterator[Number]:
     problem.solve(to=len(sizes) - 1.0, step=0.5, trace=Trace())
     found = problem.gradient(Goal(lambda F: F[0], pull), [Y, H, drive])
 
-    def exact(own: Array, **given: float) -> float:
-        at = values | given
+    def exact(own: Array, **changes: float) -> float:
+        at = values | changes
         *_, (stress, _) = bar(np.log1p(own[1:]).tolist(), at["Y"], at["H"], 0.0)
         return float(stress / (1 + own[-1]))
 

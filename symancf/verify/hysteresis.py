@@ -41,7 +41,7 @@ def deviator(A: Array) -> Array:
     return np.asarray(A - np.trace(A) / 3 * np.eye(3))
 
 
-class Creep:
+class CreepPath:
     """The deformation F_c of the second network along a path of F, by SciPy's method of order 8.
 
     From Fc' = Fe^-1 D Fe Fc with the rate of creep D along the stress; the last of `y` is what is
@@ -90,7 +90,7 @@ def path() -> Iterator[Number]:
         ),
     )
     for name, law, stress, given in laws:
-        P, lost = Creep(turning, stress).go(0.0, 1.0)
+        P, lost = CreepPath(turning, stress).go(0.0, 1.0)
         P = P + given["k"] * (J - 1) * J * np.linalg.inv(F).T
         right = np.append(P.ravel(), lost)
         found = []
@@ -119,7 +119,7 @@ def loops() -> Iterator[Number]:
             x = 1.6 - 0.6 * abs(t / way - 1)
             return np.diag([x, x**-0.5, x**-0.5]) - np.eye(3)
 
-        cube, exact, before = Cube(drawn, RUBBER, **YEOH), Creep(drawn, yeoh), 0.0
+        cube, exact, before = Cube(drawn, RUBBER, **YEOH), CreepPath(drawn, yeoh), 0.0
         for t in (0.5, 1.0, 1.5, 2.0):
             P = cube.path(np.array([t * way]), way / 100)[0]
             right, lost = exact.go(before, t * way)

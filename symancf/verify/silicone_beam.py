@@ -65,7 +65,7 @@ def drops() -> dict[float, Array]:
     return found
 
 
-class Model:
+class SiliconeBeam:
     """The beam with a modulus and a weight on the upper edge of its end."""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class Model:
 @case("X05_silicone_beam", "measured: Dubied et al., IEEE RA-L 7 (2022), arXiv 2201.12560")
 def silicone_beam() -> Iterator[Number | Curve]:
     """Beam of Dragon Skin 10: modulus from its own weight, weights and vibration predicted."""
-    model, measure = Model(), drops()
+    model, measure = SiliconeBeam(), drops()
     own = measure[0.0].mean()
     E = brentq(lambda E: model.drop(E, 0.0).mean() - own, 2e5, 3.5e5, xtol=50.0)
     yield Number("modulus from the own weight [Pa], the authors' 263824", E, 263824.0, 0.05)

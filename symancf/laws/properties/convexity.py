@@ -47,7 +47,7 @@ def convexity(sample: LawSample) -> Property:
         return Property(NAME, "samples", f"least eigenvalue {least:.4g}, {within}")
     witness = {"F": F, "N": N, **sample.values}
     note = f"least eigenvalue {least:.4g} of the acoustic tensor, {within}"
-    if sample.whole:
+    if sample.box:
         return Property(NAME, "violation", note, witness)
     for n in range(1, HALVINGS + 1):
         part = 0.5**n

@@ -101,7 +101,7 @@ def sample_of(
     numbers = sample_values(law, called, values)
     if stretches is None:
         return LawSample(law, called, numbers)
-    return LawSample(law, called, numbers, stretches, whole=True)
+    return LawSample(law, called, numbers, stretches, box=True)
 
 
 def known_units(called: EnergyCall) -> dict[sp.Symbol, Exponents]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is found of one property of a law: a proof, samples that agree, or a witness against it."""
+"""The verdict on one property of a law: a proof, samples that agree, or a witness against it."""
 
 from __future__ import annotations
 

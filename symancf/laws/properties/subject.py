@@ -43,7 +43,7 @@ class LawSample:
     called : the law, called with the symbols of a solid.
     values : numbers of all parameters.
     stretches : the least and largest principal stretch at which it is looked at.
-    whole : whether rank-one convexity is asked for in all of that box, not about the reference
+    box : whether rank-one convexity is asked for in the box of stretches, not about the reference
         alone.
     """
 
@@ -51,7 +51,7 @@ class LawSample:
     called: EnergyCall
     values: Mapping[str, float]
     stretches: tuple[float, float] = (0.8, 1.25)
-    whole: bool = False
+    box: bool = False
 
     @cached_property
     def energy(self) -> SolidEnergy:
@@ -115,7 +115,7 @@ def deformations(n: int, stretches: tuple[float, float], seed: int) -> Array:
     return np.asarray(R @ (np.exp(logs)[:, :, None] * np.eye(3)) @ N.swapaxes(1, 2))
 
 
-def require_domains(law: Any, name: str, given: Mapping[str, float]) -> None:
+def require_domains(law: Any, name: str, values: Mapping[str, float]) -> None:
     """Check that numbers lie in the domains that a law declares.
 
     Raises
@@ -123,22 +123,24 @@ def require_domains(law: Any, name: str, given: Mapping[str, float]) -> None:
     ParameterError
     """
     for key, domain in domains_of(law).items():
-        if key in given:
-            domain.require(key, f"{key} of {name}", given[key])
+        if key in values:
+            domain.require(key, f"{key} of {name}", values[key])
 
 
-def sample_values(law: Any, called: EnergyCall, given: Mapping[str, float]) -> dict[str, float]:
+def sample_values(law: Any, called: EnergyCall, values: Mapping[str, float]) -> dict[str, float]:
     """Return numbers of all parameters: those given, defaults, else some of their domains."""
     asked = called.signature
-    return {p: number_for(law, p, k, given, asked.defaults) for k, p in enumerate(asked.parameters)}
+    return {
+        p: number_for(law, p, k, values, asked.defaults) for k, p in enumerate(asked.parameters)
+    }
 
 
 def number_for(
-    law: Any, name: str, number: int, given: Mapping[str, float], defaults: Mapping[str, Any]
+    law: Any, name: str, number: int, values: Mapping[str, float], defaults: Mapping[str, Any]
 ) -> float:
     """Return the number of a parameter: the one given, its default, else one of its domain."""
-    if name in given:
-        return float(given[name])
+    if name in values:
+        return float(values[name])
     if isinstance(default := defaults.get(name), int | float):
         return float(default)
     return _of_domain(domains_of(law).get(name), 1.0 + 0.07 * number)

@@ -62,7 +62,7 @@ class _Contradiction(Exception):
 class _Units:
     """Exponents of symbols, found from expressions one after the other."""
 
-    known: dict[sp.Symbol, Exponents]
+    quantities: dict[sp.Symbol, Exponents]
     unknown: dict[sp.Symbol, Exponents] = field(default_factory=dict)
     solved: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
 
@@ -126,8 +126,8 @@ class _Units:
         return a, b, c
 
     def _of_symbol(self, s: sp.Symbol) -> Exponents:
-        if s in self.known:
-            return self.known[s]
+        if s in self.quantities:
+            return self.quantities[s]
         if s not in self.unknown:
             length, mass, time = (sp.Symbol(f"{x}_{s.name}") for x in ("length", "mass", "time"))
             self.unknown[s] = (length, mass, time)
@@ -135,7 +135,7 @@ class _Units:
 
     def _of_product(self, e: sp.Mul) -> Exponents | None:
         total, free = NO_UNIT, False
-        measured = bool(e.free_symbols - self.known.keys())  # parameters have the unit, if any
+        measured = bool(e.free_symbols - self.quantities.keys())  # parameters have the unit, if any
         for factor in e.args:
             unit = self.of(factor)
             free |= unit is None and not (measured and isinstance(factor, sp.Float))
@@ -161,7 +161,7 @@ class _Units:
 
 def units(
     equal: Iterable[tuple[sp.Expr, Exponents | sp.Symbol]],
-    known: Mapping[sp.Symbol, Exponents],
+    quantities: Mapping[sp.Symbol, Exponents],
     parameters: Iterable[sp.Symbol],
 ) -> Property:
     """Find the units of parameters, or an expression in which two units are added.
@@ -169,10 +169,10 @@ def units(
     Parameters
     ----------
     equal : pairs of an expression and the unit that it has, or the symbol with whose unit.
-    known : units of quantities.
+    quantities : their units.
     parameters : the symbols that are told.
     """
-    found = _Units(dict(known))
+    found = _Units(dict(quantities))
     try:
         for e, unit in equal:
             own = found.of(e)

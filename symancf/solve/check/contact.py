@@ -28,12 +28,12 @@ CONTACT = "the gap g, one of friction for the speed v"
 Found = tuple[tuple[Property, ...], dict[str, float]]
 
 
-def contact_properties(law: Any, given: Mapping[str, float]) -> Found:
+def contact_properties(law: Any, arguments: Mapping[str, float]) -> Found:
     """Return the properties of an energy of the gap."""
     asked = signature(law)
-    require_parameters(f"{asked.name}()", (), given, optional=asked.parameters, exact=True)
+    require_parameters(f"{asked.name}()", (), arguments, optional=asked.parameters, exact=True)
     values = {
-        p: number_for(law, p, k, given, asked.defaults) for k, p in enumerate(asked.parameters)
+        p: number_for(law, p, k, arguments, asked.defaults) for k, p in enumerate(asked.parameters)
     }
     own = {p: x for p, x in values.items() if p != str(K)}
     normal = Normal("check", law, own)
@@ -64,12 +64,12 @@ def contact_properties(law: Any, given: Mapping[str, float]) -> Found:
     return (tension, acts, falling, tangent, _units_of_gap(normal, asked.parameters, g)), values
 
 
-def friction_properties(law: Any, given: Mapping[str, float]) -> Found:
+def friction_properties(law: Any, arguments: Mapping[str, float]) -> Found:
     """Return the properties of a coefficient of friction of the speed."""
     asked = signature(law)
-    require_parameters(f"{asked.name}()", (), given, optional=asked.parameters, exact=True)
+    require_parameters(f"{asked.name}()", (), arguments, optional=asked.parameters, exact=True)
     values = {
-        p: number_for(law, p, k, given, asked.defaults) for k, p in enumerate(asked.parameters)
+        p: number_for(law, p, k, arguments, asked.defaults) for k, p in enumerate(asked.parameters)
     }
     coulomb = Coulomb("check", law, values)
     speed = next(iter(coulomb.coefficient.free_symbols - set(map(real, coulomb.parameters))), None)

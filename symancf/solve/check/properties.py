@@ -23,23 +23,23 @@ class Properties(Displayable):
     Attributes
     ----------
     name : of the law or term.
-    found : the properties in their order.
+    properties : the properties in their order.
     values : numbers of the parameters at which it was looked at.
     """
 
     name: str
-    found: tuple[Property, ...]
+    properties: tuple[Property, ...]
     values: Mapping[str, float]
 
     @property
     def passed(self) -> bool:
         """Whether no property is violated."""
-        return all(p.holds for p in self.found)
+        return all(p.holds for p in self.properties)
 
     @property
     def violations(self) -> tuple[Property, ...]:
         """The properties that are violated, each with its witness."""
-        return tuple(p for p in self.found if not p.holds)
+        return tuple(p for p in self.properties if not p.holds)
 
     def __getitem__(self, name: str) -> Property:
         """Return the property of a name.
@@ -48,7 +48,7 @@ class Properties(Displayable):
         ------
         ParameterError : there is none.
         """
-        by_name = {p.name: p for p in self.found}
+        by_name = {p.name: p for p in self.properties}
         if name not in by_name:
             raise ParameterError(
                 f"check of {self.name}: no property {name!r}; there are {', '.join(by_name)}",
@@ -66,13 +66,13 @@ class Properties(Displayable):
         """Return the properties, each in a row."""
         return [
             ["property", "found", ""],
-            *([p.name, WORDS[p.verdict], p.note] for p in self.found),
+            *([p.name, WORDS[p.verdict], p.note] for p in self.properties),
         ]
 
     def __str__(self) -> str:
         witnesses = [
             f"  {p.name}: {', '.join(f'{k} = {_written(v)}' for k, v in p.witness.items())}"
-            for p in self.found
+            for p in self.properties
             if p.witness
         ]
         return "\n".join([super().__str__(), *witnesses])

@@ -29,11 +29,11 @@ from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
-from ..gradients.chain import Chain
+from ..gradients.chain import ChainRule
 from ..gradients.gradient import Gradient, to_owners
 from ..rates import DIFFERENCE_STEP
 from .backward_directors import settled, unsettled
-from .backward_start import FORCES, INERTIA, ConstraintsBackward, Motion
+from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
 from .generalized_alpha import SHORT_STEP_RATIO, GeneralizedAlpha
 from .initial import after as shortly_after
 from .transposed import TransposedStep
@@ -60,7 +60,7 @@ class Backward:
     ----------
     accelerations : of the motion; the present one is lost, see `Integrator.restore`.
     integrator : that has made the trace, with `request`.
-    given : rates before they were taken to the constraints (owned).
+    rates : those at the start before they were taken to the constraints (owned).
 
     Raises
     ------
@@ -76,12 +76,12 @@ class Backward:
         integrator: Integrator,
         trace: Trace,
         request: Requested,
-        given: Array,
+        rates: Array,
     ) -> None:
         assert isinstance(integrator, GeneralizedAlpha)
         self._accelerations, self._integrator = accelerations, integrator
         self._motion, self._system = accelerations.motion, accelerations.system
-        self._states, self._request, self._given = trace, request, given
+        self._states, self._request, self._start_rates = trace, request, rates
         self._times = trace.times
         self._solver = TransposedStep(accelerations.newton)
         m, numbering = self._motion, self._system.numbering
@@ -168,10 +168,10 @@ class Backward:
         self._motion.span = self._request.span(float(self._times[0]), float(began))
         self._motion.move_to(time)
 
-    def _present(self) -> Motion:
+    def _present(self) -> MotionVectors:
         """Return a copy of the motion."""
         m = self._motion
-        return Motion(m.state, m.rate, m.acceleration, self._integrator.auxiliary).copy()
+        return MotionVectors(m.state, m.rate, m.acceleration, self._integrator.auxiliary).copy()
 
     def _show(self, time: float, h: float) -> None:
         """Write what parameters drive at a time, for steps of a length (collective)."""
@@ -210,12 +210,12 @@ class Backward:
         assemblers = [system.assembler, m.mass]
         if kinematics.any:
             assemblers += [kinematics.gradients, kinematics.course]
-        whole = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
-        chain = Chain(system, assemblers, variables, self._show, self._driven, whole)
+        at_each_step = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
+        chain = ChainRule(system, assemblers, variables, self._show, self._driven, at_each_step)
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
-        bars = Motion.zeros(len(m.state))
+        bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
         self._go_to(self._states[-1])
         here = self._present()
@@ -252,7 +252,9 @@ class Backward:
             for n, wanted in asked.items()
         }
 
-    def _add_goals(self, goals: Sequence[tuple[float, Goal]], state: State, bars: Motion) -> None:
+    def _add_goals(
+        self, goals: Sequence[tuple[float, Goal]], state: State, bars: MotionVectors
+    ) -> None:
         """Add derivatives by the motion at the end of a step, where it is (collective)."""
         system, constraints = self._system, self._constraints
         h = self._length(state)
@@ -270,14 +272,14 @@ class Backward:
             if system.sum(np.array([np.abs(slopes.forces).sum()]))[0]:
                 self._add_forces(weight * slopes.forces, state.time, h, bars)
 
-    def _add_forces(self, r: Array, time: float, h: float, bars: Motion) -> None:
+    def _add_forces(self, r: Array, time: float, h: float, bars: MotionVectors) -> None:
         """Add derivatives of r . (M a + C v + R), r at fixed coordinates (collective)."""
         m = self._motion
         forces, by_rate = self._pull(r, {})
         moved = np.where(m.second, m.acceleration + m.damping.mass * m.rate, 0.0)
         inertia = m.mass.pull(moved, np.where(m.second, r, 0.0))
         mass = np.where(m.second, inertia.coordinates, 0.0)
-        own = Motion.zeros(len(r))
+        own = MotionVectors.zeros(len(r))
         own.u, own.v, own.a = forces.coordinates, by_rate + m.damping.mass * mass, mass
         self._constraints.add(time, h, {FORCES: forces, INERTIA: inertia}, own)
         bars += own
@@ -311,7 +313,9 @@ class Backward:
         return found, (both - found.coordinates) / factor
 
     # ---- a step ---------------------------------------------------------------------------------
-    def _step(self, n: int, now: Motion, bars: Motion, seeds: dict[int, Array]) -> Motion:
+    def _step(
+        self, n: int, now: MotionVectors, bars: MotionVectors, seeds: dict[int, Array]
+    ) -> MotionVectors:
         """Turn derivatives by the end of a step into those by its beginning (collective).
 
         Returns the motion at the beginning, where the system is.
@@ -361,7 +365,9 @@ class Backward:
         changes = abs(h - biased) > 1e-12 * h and self._accelerations.kinematics.any
         return (c.bias * (h * h - biased**2), c.shift * h) if changes else (0.0, 0.0)
 
-    def _biased(self, begin: Motion, h: float, last: float, shares: tuple[float, float]) -> Motion:
+    def _biased(
+        self, begin: MotionVectors, h: float, last: float, shares: tuple[float, float]
+    ) -> MotionVectors:
         """Return from which rates and A a step begins; the system is there (collective)."""
         m, start = self._motion, begin.copy()
         if last and abs(h - last) > 1e-12 * h:
@@ -374,7 +380,7 @@ class Backward:
                 start.A += 0.0 if last else shares[1] * w
         return start
 
-    def _map(self, start: Motion, x: Array, h: float) -> Motion:
+    def _map(self, start: MotionVectors, x: Array, h: float) -> MotionVectors:
         """Return the motion at the end of a step with the coordinates x there."""
         m, c, integrator = self._motion, self._integrator.coefficients, self._integrator
         rest = 1.0 - c.alpha_f
@@ -384,19 +390,19 @@ class Backward:
         r = np.where(m.first, (c.delta * start.A - c.alpha_f * start.v) / rest, r)
         b = (c.alpha_m * start.A - c.alpha_f * start.a) / rest
         d = x - base
-        made = Motion(
+        end = MotionVectors(
             x, r + m.rate_factor * d, b + m.acceleration_factor * d, integrator.auxiliary_factor * d
         )
         moves = self._second | self._first
-        made.v = np.where(moves, made.v, m.rate)
-        made.a = np.where(self._second, made.a, m.acceleration)
-        made.A = np.where(moves, made.A, integrator.auxiliary)
-        return made
+        end.v = np.where(moves, end.v, m.rate)
+        end.a = np.where(self._second, end.a, m.acceleration)
+        end.A = np.where(moves, end.A, integrator.auxiliary)
+        return end
 
-    def _differ(self, made: Motion, now: Motion, which: str) -> float:
+    def _differ(self, end: MotionVectors, now: MotionVectors, which: str) -> float:
         """Return how much a vector of two motions differs, relative to its size (collective)."""
         chosen = self._owned & (self._second if which == "a" else self._second | self._first)
-        one, other = getattr(made, which)[chosen], getattr(now, which)[chosen]
+        one, other = getattr(end, which)[chosen], getattr(now, which)[chosen]
         parts = [np.square(one - other).sum(), np.square(other).sum()]
         difference, size = self._system.sum(np.array(parts))
         order = 1 if which == "v" else 2
@@ -404,7 +410,7 @@ class Backward:
         return math.sqrt(difference / (size + (nothing / self.same) ** 2))
 
     def _unstraighten(
-        self, start: Motion, now: Motion, h: float, after: State, bars: Motion
+        self, start: MotionVectors, now: MotionVectors, h: float, after: State, bars: MotionVectors
     ) -> None:
         """Turn derivatives by the motion after a step into those by what Newton's method left.
 
@@ -412,18 +418,18 @@ class Backward:
         constraints or directors have straightened them; what else may have changed them is refused
         (collective).
         """
-        m, made = self._motion, self._map(start, now.u, h)
+        m, end = self._motion, self._map(start, now.u, h)
         directors, spin = self._integrator.directors, self._integrator.spin
-        turned = made if directors is None else settled(directors, made)
+        turned = end if directors is None else settled(directors, end)
         m.rate[:], m.acceleration[:] = turned.v, turned.a
         if spin is not None and spin.straightens(h, self._integrator.rho):
             stands = self._straight(turned, now, h, bars)
         else:
             stands = self._alike(turned, now, self.same)
-        m.rate[:] = made.v
+        m.rate[:] = end.v
         if stands:
             if directors is not None:
-                self._unturn(made, after.time, h, bars)
+                self._unturn(end, after.time, h, bars)
             return
         raise ParameterError(
             f"the step to t = {after.time:g} ends with other rates than generalized-alpha gives "
@@ -432,43 +438,47 @@ class Backward:
             given=after.time,
         )
 
-    def _alike(self, made: Motion, now: Motion, tolerance: float) -> bool:
+    def _alike(self, end: MotionVectors, now: MotionVectors, tolerance: float) -> bool:
         """Tell whether two motions have the same rates and accelerations (collective)."""
-        return all(self._differ(made, now, which) <= tolerance for which in "vaA")
+        return all(self._differ(end, now, which) <= tolerance for which in "vaA")
 
-    def _straight(self, made: Motion, now: Motion, h: float, bars: Motion) -> bool:
+    def _straight(
+        self, end: MotionVectors, now: MotionVectors, h: float, bars: MotionVectors
+    ) -> bool:
         """Go back through `Spin`, where that has made a motion of another one (collective)."""
         c = self._integrator.coefficients
         bias, shift = c.bias * h * h, c.shift * h
-        found, solved = self._constraints.straightened(h, bias, shift, made.A)
+        found, solved = self._constraints.straightened(h, bias, shift, end.A)
         if not self._alike(found, now, self.same):
             return False
         self._constraints.straighten(h, bias, shift, solved, bars)
         return True
 
-    def _unturn(self, made: Motion, time: float, h: float, bars: Motion) -> None:
+    def _unturn(self, end: MotionVectors, time: float, h: float, bars: MotionVectors) -> None:
         """Go back through `Directors` (collective)."""
         directors = self._integrator.directors
         assert directors is not None
-        own = unsettled(directors, made, bars)
+        own = unsettled(directors, end, bars)
         self._constraints.add(time, h, {}, own)
         bars += own
 
-    def _unsettle(self, start: Motion, now: Motion, h: float, after: State, bars: Motion) -> Array:
+    def _unsettle(
+        self, start: MotionVectors, now: MotionVectors, h: float, after: State, bars: MotionVectors
+    ) -> Array:
         """Go back through consistent values at the end of a step, to what its equations left.
 
         After a short step, and where loads jump at a stop. The system is at the end of the step
         afterwards; returns derivatives by the accelerations at its beginning (collective).
         """
-        m, made = self._motion, self._map(start, now.u, h)
+        m, end = self._motion, self._map(start, now.u, h)
         usual, c = float(after.method["last_step"]), self._integrator.coefficients
         share = c.shift * usual / h
-        change = np.where(self._second, share * (made.a - start.a), 0.0)
+        change = np.where(self._second, share * (end.a - start.a), 0.0)
         expected = np.where(m.second, m.acceleration + change, m.rate)
-        known = self._differ(Motion(now.u, now.v, now.a, expected), now, "A") <= self.same
+        known = self._differ(MotionVectors(now.u, now.v, now.a, expected), now, "A") <= self.same
         by_change = share * np.where(self._second, bars.A, 0.0)
         step = usual or self._request.step
-        found = self._project_again(made, now, step) if known else None
+        found = self._project_again(end, now, step) if known else None
         if found is None:
             raise ParameterError(
                 f"at t = {after.time:g} the motion was changed, by an event or a monitor: there "
@@ -477,25 +487,25 @@ class Backward:
                 given=after.time,
             )
         self._jump(after, step)
-        self._through_start(step, made.v, bars)
+        self._through_start(step, end.v, bars)
         bars.a, bars.A = by_change.copy(), np.zeros_like(by_change)
         self._go_to(after)
-        m.rate[:], m.acceleration[:] = made.v, made.a
+        m.rate[:], m.acceleration[:] = end.v, end.a
         self._find_multipliers()
         return -by_change
 
-    def _project_again(self, made: Motion, now: Motion, step: float) -> Array | None:
+    def _project_again(self, end: MotionVectors, now: MotionVectors, step: float) -> Array | None:
         """Return rates taken to the constraints, where these are those of `now` (collective)."""
         m, kinematics = self._motion, self._accelerations.kinematics
         kinematics.window = step
-        rate = np.where(self._free, made.v, m.rate)
+        rate = np.where(self._free, end.v, m.rate)
         if kinematics.any:
             drift = kinematics.along(m.state, rate, speed=1.0)
             x = self._constraints.solve(np.where(m.algebraic, -drift, 0.0))
             rate = rate + np.where(m.second, x, 0.0)
         rate = np.where(m.first, m.rate, rate)
-        made = Motion(now.u, rate, now.a, now.A)
-        return rate if self._differ(made, now, "v") <= self.same else None
+        end = MotionVectors(now.u, rate, now.a, now.A)
+        return rate if self._differ(end, now, "v") <= self.same else None
 
     def _jump(self, after: State, step: float) -> None:
         """Let loads be those right after a state, if they made accelerations (collective)."""
@@ -521,7 +531,9 @@ class Backward:
                 given=self._system.time,
             )
 
-    def _through_step(self, h: float, after: State, bars: Motion, seeds: dict[int, Array]) -> None:
+    def _through_step(
+        self, h: float, after: State, bars: MotionVectors, seeds: dict[int, Array]
+    ) -> None:
         """Turn derivatives by the end of the equations of a step into those by its start.
 
         The system is at the end (collective).
@@ -548,7 +560,7 @@ class Backward:
             by_rate[m.rate_factor == 0.0] = 0.0
         self._remember(seeds, forces.rows)
         mass = np.where(m.second, inertia.coordinates, 0.0)
-        ended = Motion(
+        ended = MotionVectors(
             bars.u + held.coordinates,
             bars.v + by_rate + m.damping.mass * mass,
             bars.a + mass,
@@ -604,12 +616,12 @@ class Backward:
         return float(np.square(x[(self._second | self._first) & self._owned]).sum())
 
     # ---- the start ------------------------------------------------------------------------------
-    def _start(self, bars: Motion, seeds: dict[int, Array]) -> None:
+    def _start(self, bars: MotionVectors, seeds: dict[int, Array]) -> None:
         """Turn derivatives by the start into those by the state and rates given (collective)."""
         state, step = self._states[0], self._request.step
         self._jump(state, step)
-        given = self._system.numbering.local(self._given)
-        self._through_start(step, given, bars)
+        start_rates = self._system.numbering.local(self._start_rates)
+        self._through_start(step, start_rates, bars)
         self._remember(seeds, seeds)
         if seeds:
             first = [
@@ -618,7 +630,7 @@ class Backward:
             ]
             self._constraints.add(state.time, step, {}, None, first)
 
-    def _through_start(self, step: float, given: Array, bars: Motion) -> None:
+    def _through_start(self, step: float, start_rates: Array, bars: MotionVectors) -> None:
         """Turn derivatives by consistent values into those by the state and rates given.
 
         The system has the consistent values, and the loads that they belong to (collective).
@@ -642,7 +654,7 @@ class Backward:
         bars.v = np.where(self._first, 0.0, bars.v)
         bars.u = np.where(m.algebraic, 0.0, bars.u)
         constraints.begin(step, bars, (forces, np.where(m.first, 0.0, by_rate)), y)
-        constraints.project(step, np.where(self._free, given, m.rate), bars)
+        constraints.project(step, np.where(self._free, start_rates, m.rate), bars)
         bars.a, bars.A = np.zeros_like(bars.a), np.zeros_like(bars.A)
 
     def _imbalance(self) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .backward_start import Motion
+from .backward_start import MotionVectors
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class _Sections:
     """Sections with the gradient F, its rate V and the auxiliary acceleration A (n, 3, 3)."""
 
-    def __init__(self, directors: Directors, motion: Motion) -> None:
+    def __init__(self, directors: Directors, motion: MotionVectors) -> None:
         self.rows, self.free, self.axes, self.part = directors.sections()
         self.V, self.A = self._matrices(motion.v), self._matrices(motion.A)
         self.F = self._matrices(motion.u) + np.eye(3)
@@ -39,12 +39,12 @@ class _Sections:
         chosen = np.ones_like(self.free) if fixed else self.free
         vector[self.rows[chosen]] = value.transpose(0, 2, 1)[chosen]
 
-    def taken(self, vector: Array) -> Array:
+    def free_part(self, vector: Array) -> Array:
         """Return what is free of a local vector (n, 3, 3), else 0."""
         return np.where(self.free, vector[self.rows], 0.0).transpose(0, 2, 1)
 
 
-def settled(directors: Directors, motion: Motion) -> Motion:
+def settled(directors: Directors, motion: MotionVectors) -> MotionVectors:
     """Return the motion with the rates and A that `Directors` makes of them."""
     made, sections = motion.copy(), _Sections(directors, motion)
     sections.put(sections.F @ sections.W, made.v)
@@ -52,13 +52,13 @@ def settled(directors: Directors, motion: Motion) -> Motion:
     return made
 
 
-def unsettled(directors: Directors, motion: Motion, bars: Motion) -> Motion:
+def unsettled(directors: Directors, motion: MotionVectors, bars: MotionVectors) -> MotionVectors:
     """Return what turns derivatives by the motion made into those by the motion given, added.
 
     Those by prescribed coordinates and rates, too.
     """
     s = _Sections(directors, motion)
-    by_rate, by_auxiliary = s.taken(bars.v), s.taken(bars.A)
+    by_rate, by_auxiliary = s.free_part(bars.v), s.free_part(bars.A)
     back = s.inverse.transpose(0, 2, 1)
     by_F = by_auxiliary @ s.Z.transpose(0, 2, 1) + by_rate @ s.W.transpose(0, 2, 1)
     by_Z = s.F.transpose(0, 2, 1) @ by_auxiliary
@@ -70,7 +70,7 @@ def unsettled(directors: Directors, motion: Motion, bars: Motion) -> Motion:
     by_X = by_W - 0.5 * (wrong + wrong.transpose(0, 2, 1))
     by_inverse = by_Y @ s.A.transpose(0, 2, 1) + by_X @ s.V.transpose(0, 2, 1)
     by_F = by_F - back @ by_inverse @ back
-    own = Motion.zeros(len(bars.u))
+    own = MotionVectors.zeros(len(bars.u))
     s.put(by_F, own.u, fixed=True)
     s.put(back @ by_X - by_rate, own.v, fixed=True)
     s.put(back @ by_Y - by_auxiliary, own.A, fixed=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...arrays import Array, Ints
-from ..gradients.chain import Chain, Sensitive
+from ..gradients.chain import ChainRule, Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ FORCES, INERTIA, GRADIENTS, COURSE = range(4)
 
 
 @dataclass
-class Motion:
+class MotionVectors:
     """Derivatives by the motion at a time, or this: local vectors, right at owned coordinates.
 
     Attributes
@@ -45,19 +45,19 @@ class Motion:
     A: Array
 
     @classmethod
-    def zeros(cls, n: int) -> Motion:
+    def zeros(cls, n: int) -> MotionVectors:
         """Return one of zeros."""
         return cls(*(np.zeros(n) for _ in fields(cls)))
 
-    def __iadd__(self, other: Motion) -> Motion:
+    def __iadd__(self, other: MotionVectors) -> MotionVectors:
         """Add another one."""
         for field in fields(self):
             getattr(self, field.name)[:] += getattr(other, field.name)
         return self
 
-    def copy(self) -> Motion:
+    def copy(self) -> MotionVectors:
         """Return a copy."""
-        return Motion(*(getattr(self, field.name).copy() for field in fields(self)))
+        return MotionVectors(*(getattr(self, field.name).copy() for field in fields(self)))
 
 
 def joined(one: Derivatives, other: Derivatives) -> Derivatives:
@@ -74,17 +74,17 @@ class ConstraintsBackward:
     ----------
     accelerations : of the motion.
     chain : takes what parameters contribute.
-    more : what `Chain.more` has beside prescribed motions: the arrays for no contribution.
+    more : what `ChainRule.more` has beside prescribed motions: the arrays for no contribution.
     """
 
-    def __init__(self, accelerations: Accelerations, chain: Chain, fixed: Ints) -> None:
+    def __init__(self, accelerations: Accelerations, chain: ChainRule, fixed: Ints) -> None:
         self._accelerations, self._chain, self._fixed = accelerations, chain, fixed
         self._motion, self._kinematics = accelerations.motion, accelerations.kinematics
         self._system: DiscreteSystem = accelerations.system
         m, numbering = self._motion, self._system.numbering
         self._free = numbering.fixed_by < 0
         self._second, self._multipliers = m.second & self._free, m.algebraic & self._free
-        self.others: list[Array] = []  # of `Chain.more` beyond prescribed motions
+        self.others: list[Array] = []  # of `ChainRule.more` beyond prescribed motions
 
     # ---- contributions --------------------------------------------------------------------------
     def add(
@@ -92,7 +92,7 @@ class ConstraintsBackward:
         time: float,
         h: float,
         kernels: Mapping[int, Derivatives],
-        bars: Motion | None,
+        bars: MotionVectors | None,
         others: Sequence[Array] | None = None,
     ) -> None:
         """Add what kernels and prescribed motions contribute; the latter end there (collective)."""
@@ -111,29 +111,36 @@ class ConstraintsBackward:
         self._accelerations.factor()
         return self._accelerations.solve(rows)
 
-    def _of_matrix(self, pairs: Sequence[tuple[Array, Array]], bars: Motion) -> dict[int, Any]:
+    def _of_matrix(
+        self, pairs: Sequence[tuple[Array, Array]], bars: MotionVectors
+    ) -> dict[int, Any]:
         """Add -sum y . dS x of pairs (y, x) to derivatives by coordinates; return those of kernels.
 
         (collective)
         """
-        m, found = self._motion, dict[int, Any]()
+        m, kernels = self._motion, dict[int, Any]()
         for y, x in pairs:
-            self._join(found, INERTIA, m.mass.pull(np.where(m.second, x, 0.0), self._moving(-y)))
+            self._join(kernels, INERTIA, m.mass.pull(np.where(m.second, x, 0.0), self._moving(-y)))
             for weights, direction in ((x, -y), (y, -x)):
                 part = self._kinematics.pull_gradient(m.state, weights, self._moving(direction))
                 bars.u += np.where(m.second, part.coordinates, 0.0)
-                self._join(found, GRADIENTS, part)
-        return found
+                self._join(kernels, GRADIENTS, part)
+        return kernels
 
     def _moving(self, x: Array) -> Array:
         return np.where(self._motion.second, x, 0.0)
 
     @staticmethod
-    def _join(found: dict[int, Any], number: int, part: Derivatives) -> None:
-        found[number] = joined(found[number], part) if number in found else part
+    def _join(kernels: dict[int, Any], number: int, part: Derivatives) -> None:
+        kernels[number] = joined(kernels[number], part) if number in kernels else part
 
     def _by_course(
-        self, found: dict[int, Any], bars: Motion, rate: Array, weights: Array, **which: float
+        self,
+        kernels: dict[int, Any],
+        bars: MotionVectors,
+        rate: Array,
+        weights: Array,
+        **which: float,
     ) -> None:
         """Add derivatives of weights . (speed D Phi + bend D D Phi) (collective)."""
         m = self._motion
@@ -142,21 +149,21 @@ class ConstraintsBackward:
         )
         bars.u += np.where(m.second, part.coordinates, 0.0)
         bars.v += np.where(m.second, by_rate, 0.0)
-        self._join(found, COURSE, part)
+        self._join(kernels, COURSE, part)
 
     def _by_gradient(
-        self, found: dict[int, Any], bars: Motion, weights: Array, direction: Array
+        self, kernels: dict[int, Any], bars: MotionVectors, weights: Array, direction: Array
     ) -> Array:
         """Add derivatives of weights . Phi_q direction; return Phi_q^T weights (collective)."""
         m, kinematics = self._motion, self._kinematics
         part = kinematics.pull_gradient(m.state, weights, self._moving(direction))
         bars.u += np.where(m.second, part.coordinates, 0.0)
-        self._join(found, GRADIENTS, part)
+        self._join(kernels, GRADIENTS, part)
         back = kinematics.product(m.state, np.where(m.algebraic, weights, 0.0))
         return np.where(m.second, back, 0.0)
 
     # ---- the jerk -------------------------------------------------------------------------------
-    def jerk(self, h: float, by_jerk: Array, bars: Motion) -> None:
+    def jerk(self, h: float, by_jerk: Array, bars: MotionVectors) -> None:
         """Add derivatives through `Accelerations.jerk` at the present motion (collective).
 
         `by_jerk`: by the jerk. `bars` get those by coordinates, rates and accelerations.
@@ -168,9 +175,9 @@ class ConstraintsBackward:
         x = accelerations.jerk_with_forces(h)
         y = self.solve(self._moving(by_jerk))
         if x is not None:
-            own = Motion.zeros(len(y))
-            found = self._of_matrix([(y, x)], own)
-            self._add_here(time, h, found, own)
+            own = MotionVectors.zeros(len(y))
+            kernels = self._of_matrix([(y, x)], own)
+            self._add_here(time, h, kernels, own)
             bars += own
         state, rate, acceleration = m.state.copy(), m.rate.copy(), m.acceleration.copy()
         driven = bool(m.moving) and time - 0.5 * h < m.span[0]
@@ -184,13 +191,13 @@ class ConstraintsBackward:
                 m.rate[m.second] = (rate + d * acceleration)[m.second]
                 if m.moving:
                     m.prescribe(self._system.time, h)
-                there, found = Motion.zeros(len(y)), dict[int, Any]()
-                self._by_course(found, there, m.rate, -share * y, bend=1.0)
-                there.a = self._by_gradient(found, there, -share * y, m.acceleration)
+                there, kernels = MotionVectors.zeros(len(y)), dict[int, Any]()
+                self._by_course(kernels, there, m.rate, -share * y, bend=1.0)
+                there.a = self._by_gradient(kernels, there, -share * y, m.acceleration)
                 if m.moving:
-                    self.add(time + d, h, found, there)
+                    self.add(time + d, h, kernels, there)
                 else:
-                    self._add_here(time + d, h, found, there)
+                    self._add_here(time + d, h, kernels, there)
                 bars.u += there.u
                 bars.v += d * there.u + there.v
                 bars.a += d * there.v + there.a
@@ -199,14 +206,16 @@ class ConstraintsBackward:
             m.move_to(time)
             m.state[:], m.rate[:], m.acceleration[:] = state, rate, acceleration
 
-    def _add_here(self, time: float, h: float, found: dict[int, Any], bars: Motion) -> None:
+    def _add_here(
+        self, time: float, h: float, kernels: dict[int, Any], bars: MotionVectors
+    ) -> None:
         """Add what kernels contribute; prescribed motions are those at the present time."""
-        self.add(time, h, found, bars)
+        self.add(time, h, kernels, bars)
 
     # ---- straightened rates ---------------------------------------------------------------------
     def straightened(
         self, h: float, bias: float, shift: float, A: Array
-    ) -> tuple[Motion, list[Array]]:
+    ) -> tuple[MotionVectors, list[Array]]:
         """Return what `Spin` makes of the present rates and of A, and what it solves for.
 
         (collective)
@@ -219,35 +228,37 @@ class ConstraintsBackward:
         bend = kinematics.along(m.state, rate, bend=1.0).copy()
         bend += kinematics.product(m.state, self._moving(given))
         z = self.solve(np.where(m.algebraic, -bend, 0.0))
-        made = Motion(m.state, rate.copy(), m.acceleration, A + self._moving(z))
+        made = MotionVectors(m.state, rate.copy(), m.acceleration, A + self._moving(z))
         if w is not None:
             made.v = made.v + bias * self._moving(w)
             made.A = made.A + shift * self._moving(w)
         return made, [x, z, rate, given]
 
     def straighten(
-        self, h: float, bias: float, shift: float, solved: Sequence[Array], bars: Motion
+        self, h: float, bias: float, shift: float, solved: Sequence[Array], bars: MotionVectors
     ) -> None:
         """Turn derivatives by what `Spin` makes into those by what it is given (collective)."""
         x, z, rate, given = solved
-        time, found = self._system.time, dict[int, Any]()
-        m, own = self._motion, Motion.zeros(len(x))
+        time, kernels = self._system.time, dict[int, Any]()
+        m, own = self._motion, MotionVectors.zeros(len(x))
         by_jerk = bias * bars.v + shift * bars.A
         y = self.solve(self._moving(bars.A))
-        self._by_course(found, own, rate, -y, bend=1.0)
-        back = self._by_gradient(found, own, -y, given)
+        self._by_course(kernels, own, rate, -y, bend=1.0)
+        back = self._by_gradient(kernels, own, -y, given)
         own.A += np.where(self._free, back, 0.0)
         own.a += np.where(self._free, 0.0, back)
         t = self.solve(self._moving(bars.v + own.v))
-        self._by_course(found, own, m.rate, -t, speed=1.0)
+        self._by_course(kernels, own, m.rate, -t, speed=1.0)
         for number, part in self._of_matrix([(y, z), (t, x)], own).items():
-            self._join(found, number, part)
-        self.add(time, h, found, own)
+            self._join(kernels, number, part)
+        self.add(time, h, kernels, own)
         bars += own
         self.jerk(h, by_jerk, bars)
 
     # ---- the start ------------------------------------------------------------------------------
-    def begin(self, step: float, bars: Motion, main: Sequence[Any], y: Array) -> Motion:
+    def begin(
+        self, step: float, bars: MotionVectors, main: Sequence[Any], y: Array
+    ) -> MotionVectors:
         """Return derivatives by the state and the rates with which a motion begins (collective).
 
         Parameters
@@ -259,37 +270,37 @@ class ConstraintsBackward:
         """
         m, kinematics, time = self._motion, self._kinematics, self._system.time
         forces, by_rate = main
-        own, found = Motion.zeros(len(y)), {FORCES: forces}
+        own, kernels = MotionVectors.zeros(len(y)), {FORCES: forces}
         bars.u += np.where(m.algebraic, 0.0, forces.coordinates)
         inertia = m.mass.pull(
             self._moving(m.acceleration + m.damping.mass * m.rate), self._moving(y)
         )
-        found[INERTIA] = inertia
+        kernels[INERTIA] = inertia
         own.a += np.where(self._free, 0.0, inertia.coordinates)
         bars.v += by_rate + m.damping.mass * self._moving(inertia.coordinates)
         if kinematics.any:
-            self._by_course(found, own, m.rate, y, bend=1.0)
-            back = self._by_gradient(found, own, y, m.acceleration)
+            self._by_course(kernels, own, m.rate, y, bend=1.0)
+            back = self._by_gradient(kernels, own, y, m.acceleration)
             own.a += np.where(self._free, 0.0, back)
         bars.a[self._free] = 0.0
         bars += own
-        self.add(time, step, found, bars)
+        self.add(time, step, kernels, bars)
         return bars
 
-    def project(self, step: float, given: Array, bars: Motion) -> None:
+    def project(self, step: float, rate: Array, bars: MotionVectors) -> None:
         """Turn derivatives by rates at the start into those by what they were made of (collective).
 
-        `given`: these rates, before they were taken to the constraints.
+        `rate`: these rates, before they were taken to the constraints.
         """
         m, kinematics, time = self._motion, self._kinematics, self._system.time
         if not kinematics.any:
             return
-        drift = kinematics.along(m.state, given, speed=1.0)
+        drift = kinematics.along(m.state, rate, speed=1.0)
         x = self.solve(np.where(m.algebraic, -drift, 0.0))
         y = self.solve(self._moving(bars.v))
-        own, found = Motion.zeros(len(y)), dict[int, Any]()
-        self._by_course(found, own, given, -y, speed=1.0)
+        own, kernels = MotionVectors.zeros(len(y)), dict[int, Any]()
+        self._by_course(kernels, own, rate, -y, speed=1.0)
         for number, part in self._of_matrix([(y, x)], own).items():
-            self._join(found, number, part)
-        self.add(time, step, found, own)
+            self._join(kernels, number, part)
+        self.add(time, step, kernels, own)
         bars += own

@@ -53,7 +53,7 @@ class Directors:
     def sections(self) -> tuple[Ints, Mask, Array, Array]:
         """Return what C knows of the nodes, see `_find` (collective)."""
         self.lend()
-        return self._found
+        return self._nodes
 
     def probe(self) -> Array:
         """Return what the inertia that nodes have now makes of a matrix (n, 3, 3) (collective)."""
@@ -90,7 +90,7 @@ class Directors:
         """Let C know of the nodes, with the inertia that they have now (collective)."""
         if self._revision == self.motion.mass.revision:
             return
-        rows, free, axes, part = self._found = self._find()
+        rows, free, axes, part = self._nodes = self._find()
         self.native.sections.give(
             nodes=len(rows),
             row=rows,

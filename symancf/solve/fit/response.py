@@ -206,7 +206,7 @@ class Response:
         """Return the logarithms (n, 3) of all principal stretches in a test; NaN as above."""
         return self._pulled(kind, stretches, values).logarithms()
 
-    def _pulled(self, kind: str, stretches: Array, values: Mapping[str, float]) -> _March:
+    def _pulled(self, kind: str, stretches: Array, values: Mapping[str, float]) -> _Specimens:
         """Return specimens that are pulled to stretches at once."""
         theta = [float(values.get(p, 1.0)) for p in self.parameters]
         rows = np.full((len(stretches), 3), np.nan)
@@ -214,7 +214,7 @@ class Response:
         if kind != "uniaxial":
             rows[:, 1] = rows[:, 0] if kind == "equibiaxial" else 0.0
         with np.errstate(all="ignore"):
-            march = _March(self, kind, theta, (), len(rows))
+            march = _Specimens(self, kind, theta, (), len(rows))
             march.step(np.arange(len(rows)), rows, np.zeros(len(rows)))
         return march
 
@@ -231,7 +231,7 @@ class Response:
             )
         if not self.has_memory:
             rows = np.concatenate([np.log(t.stretch) for t in tests])
-            marched = _March(self, kind, theta, by, len(rows))
+            marched = _Specimens(self, kind, theta, by, len(rows))
             stress, slope = marched.step(np.arange(len(rows)), rows, np.zeros(len(rows)))
             ends = np.cumsum([t.rows for t in tests])[:-1]
             return list(zip(np.split(stress, ends), np.split(slope, ends), strict=True))
@@ -242,7 +242,7 @@ class Response:
     ) -> list[tuple[Array, Array]]:
         """Return the answers of a law with memory, all tests at once, step by step."""
         paths = [_path(self, t) for t in tests]
-        marched = _March(self, kind, theta, by, len(tests))
+        marched = _Specimens(self, kind, theta, by, len(tests))
         shapes = [(t.rows, t.stress.shape[1]) for t in tests]
         results = [(np.empty(shape), np.empty((*shape, len(by)))) for shape in shapes]
         for n in range(max(len(p.row) for p in paths)):
@@ -288,7 +288,7 @@ def _path(response: Response, test: MaterialTest) -> _Path:
     return _Path(np.array(stretch), np.array(dt), rows)
 
 
-class _March:
+class _Specimens:
     """Specimens of one kind of test, step by step.
 
     The state of each specimen is (stretches and unknowns, memory, derivatives of the memory).

@@ -32,15 +32,15 @@ class Sensitive(NamedTuple):
 
     Attributes
     ----------
-    kernels : by values and rows of assemblers, by their number in `Chain.assemblers`.
-    more : by the arrays of `Chain.more`, in their order.
+    kernels : by values and rows of assemblers, by their number in `ChainRule.assemblers`.
+    more : by the arrays of `ChainRule.more`, in their order.
     """
 
     kernels: Mapping[int, Derivatives]
     more: Sequence[Array]
 
 
-class Chain:
+class ChainRule:
     """Sums dJ/dc dc/dp over steps, c what kernels read, and prescribed motions.
 
     Parameters
@@ -48,7 +48,7 @@ class Chain:
     assemblers : the system's first.
     go_to : writes what parameters drive at a time, for steps of a length.
     more : returns what else follows parameters at the present time.
-    whole : whether what parameters drive is to be made anew for each step: more than values that
+    at_each_step : whether what parameters drive is evaluated at each step: more than values that
         are functions of time alone changes.
     """
 
@@ -59,10 +59,10 @@ class Chain:
         variables: Sequence[Variable],
         go_to: Callable[[float, float], None],
         more: More,
-        whole: bool,
+        at_each_step: bool,
     ) -> None:
         self.system, self.assemblers, self.variables = system, assemblers, variables
-        self._go_to, self._more, self._whole = go_to, more, whole
+        self._go_to, self._more, self._at_each_step = go_to, more, at_each_step
         self._numbers = [v for v in variables if isinstance(v, Parameter | TimeSeries)]
         self._fields = [v for v in variables if isinstance(v, Field)]
         sizes = {id(v): len(v.values) if isinstance(v, TimeSeries) else 1 for v in self._numbers}
@@ -96,7 +96,7 @@ class Chain:
                 self._sizes[id(field)] = 1.0
         if not self._numbers:
             return
-        if self._whole:
+        if self._at_each_step:
             self._contract(time, h, by)
             return
         for variable in self._numbers:
@@ -109,17 +109,17 @@ class Chain:
         for k, found in by.kernels.items():
             self._keep(k, found)
 
-    def _keep(self, k: int, found: Derivatives) -> None:
+    def _keep(self, k: int, part: Derivatives) -> None:
         """Add derivatives by kernels to those of other steps."""
         assert self._sum is not None
         kernels = self._sum[2].kernels
         assert isinstance(kernels, dict)
-        rows = {n: found.rows[n] for n in self.assemblers[k].rows if n in found.rows}
+        rows = {n: part.rows[n] for n in self.assemblers[k].rows if n in part.rows}
         if k not in kernels:
             copies = {n: own.copy() for n, own in rows.items()}
-            kernels[k] = replace(found, values=found.values.copy(), rows=copies)
+            kernels[k] = replace(part, values=part.values.copy(), rows=copies)
             return
-        kernels[k].values[:] += found.values
+        kernels[k].values[:] += part.values
         for n, own in rows.items():
             kernels[k].rows[n] += own
 
@@ -138,7 +138,7 @@ class Chain:
         values, key, system = series.values, id(series), self.system
         size = float(np.abs(values).max()) or 1.0
         with Shifted(series) as shifted:
-            number = _Number(partial(setattr, shifted, "shift"), 0.0, size, str(series))
+            number = _ScalarVariable(partial(setattr, shifted, "shift"), 0.0, size, str(series))
             total, change = self._along(number, time, h, by)
             times = set().union(*system.comm.allgather(shifted.times))
         self._sizes[key] += change
@@ -161,7 +161,9 @@ class Chain:
             return
         values, largest = variable.values, float(np.abs(variable.values).max()) or 1.0
         with Shifted(variable) as shifted:
-            number = _Number(partial(setattr, shifted, "shift"), 0.0, largest, str(variable))
+            number = _ScalarVariable(
+                partial(setattr, shifted, "shift"), 0.0, largest, str(variable)
+            )
             total, size = self._along_functions(number, time, by)
         self._sizes[key] += size
         if shifted.times <= {time}:
@@ -173,7 +175,9 @@ class Chain:
             self._totals[key][k] += self._along_functions(number, time, by)[0]
             variable.values = values
 
-    def _along_functions(self, number: _Number, time: float, by: Sensitive) -> tuple[float, float]:
+    def _along_functions(
+        self, number: _ScalarVariable, time: float, by: Sensitive
+    ) -> tuple[float, float]:
         """Return what functions of time contribute to a derivative, and how much they change."""
         step = DIFFERENCE_STEP * number.size
         total = size = 0.0
@@ -202,7 +206,9 @@ class Chain:
         number.put(number.value)
         return total, size
 
-    def _along(self, number: _Number, time: float, h: float, by: Sensitive) -> tuple[float, float]:
+    def _along(
+        self, number: _ScalarVariable, time: float, h: float, by: Sensitive
+    ) -> tuple[float, float]:
         """Return this rank's part of the derivative, and how much changes (collective)."""
 
         def go_to(value: float, state: Array) -> None:
@@ -273,7 +279,7 @@ class Chain:
         return found
 
 
-class _Number(NamedTuple):
+class _ScalarVariable(NamedTuple):
     """A number to differentiate by: how it is put, its present value and size, its name."""
 
     put: Callable[[float], None]
@@ -282,13 +288,13 @@ class _Number(NamedTuple):
     name: str
 
 
-def _of_parameter(parameter: Parameter) -> _Number:
+def _of_parameter(parameter: Parameter) -> _ScalarVariable:
     value = parameter.value
     put = partial(setattr, parameter, "value")
-    return _Number(put, value, abs(value) or 1.0, repr(parameter.name))
+    return _ScalarVariable(put, value, abs(value) or 1.0, repr(parameter.name))
 
 
-def _of_value(series: TimeSeries, k: int, size: float) -> _Number:
+def _of_value(series: TimeSeries, k: int, size: float) -> _ScalarVariable:
     """Return one value of a series."""
     values = series.values
 
@@ -297,4 +303,4 @@ def _of_value(series: TimeSeries, k: int, size: float) -> _Number:
         changed[k] = there
         series.values = changed
 
-    return _Number(put, float(values[k]), size, str(series))
+    return _ScalarVariable(put, float(values[k]), size, str(series))

@@ -78,7 +78,7 @@ class PMultigrid:
         self._library = structures.library(self.comm)
         start = numbering.offset[:, numbering.block("position")]
         self._place = np.ascontiguousarray(np.where(there, start, -1), dtype=np.int32)
-        self._held = np.ascontiguousarray(matrix.corners.prescribed)
+        self._corner_bits = np.ascontiguousarray(matrix.corners.prescribed)
         self._inverse = np.zeros(9 * owned, dtype=np.float32)
         vectors = np.zeros((4, numbering.coordinates), dtype=np.float32)
         self._x, self._b, self._d, self._r = vectors
@@ -88,8 +88,8 @@ class PMultigrid:
         for name, array in (
             ("place", self._place),
             ("corner", matrix.corner),
-            ("prescribed", matrix.held),
-            ("held", self._held),
+            ("prescribed", matrix.bits),
+            ("held", self._corner_bits),
             ("weight", matrix.weight),
             ("inverse", self._inverse),
             *((name, getattr(self, f"_{name}")) for name in ("x", "b", "d", "r")),
