@@ -142,6 +142,37 @@ def materials() -> None:
         axes.set(xlabel="stretch", ylabel="nominal stress [MPa]", ylim=(-0.15, 0.6))
 
 
+def convexity() -> None:
+    """Draw the least eigenvalue of the acoustic tensor of two laws over the stretch (E = 1)."""
+    import symancf as sa
+    from symancf.laws.properties.convexity import least_acoustic
+    from symancf.laws.properties.law import sample_of
+
+    nu, s = 0.3, np.linspace(0.5, 1.5, 101)
+    laws = {
+        "St Venant-Kirchhoff": sample_of(sa.energies.saint_venant_kirchhoff(), {"E": 1, "nu": nu}),
+        "neo-Hookean": sample_of(
+            sa.energies.neo_hooke(),
+            {"mu": 1 / (2 + 2 * nu), "lam": nu / (1 + nu) / (1 - 2 * nu)},
+        ),
+    }
+    ways = {"along one axis": [1, 0, 0], "along all axes": [1, 1, 1]}
+    with sa.view.Diagram("results/convexity.png", width=4.0) as axes:
+        for law, way in (
+            ("St Venant-Kirchhoff", "along one axis"),
+            ("St Venant-Kirchhoff", "along all axes"),
+            ("neo-Hookean", "along all axes"),
+        ):
+            F = np.array([np.diag(np.where(ways[way], x, 1.0)) for x in s])
+            least = least_acoustic(laws[law].energy.tangent(F), F)
+            axes.plot(s, least, label=f"{law}, {way}")
+        axes.axhline(0.0, color="black", linewidth=0.8)
+        axes.set(xlabel="stretch", ylabel="least eigenvalue / E", ylim=(-1.0, 2.0))
+    with Image.open("results/convexity.png") as picture:
+        few = picture.convert("RGB").quantize(24)
+    few.save("results/convexity.png", optimize=True, dpi=(200, 200))
+
+
 def demo(name: str) -> Any:
     """Return a demo as a module."""
     sys.path.insert(0, str(DOCS / "demos"))
@@ -216,6 +247,7 @@ DRAWN = {
     "shapes": shapes,
     "elements": elements,
     "materials": materials,
+    "convexity": convexity,
     "pendulum_shapes": pendulum_shapes,
     "head_shapes": head_shapes,
     "manipulator_shapes": manipulator_shapes,
