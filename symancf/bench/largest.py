@@ -24,13 +24,15 @@ class _Phases:
 
     def __init__(self) -> None:
         self.phases: dict[str, list[float]] = {}
-        self.base = peak_memory()
+        self.base = self._peak = peak_memory()
         self._since = time.process_time()
 
     def end(self, name: str) -> None:
         """Note the end of a phase."""
         now = time.process_time()
-        self.phases[name] = [now - self._since, peak_memory(), peak_memory() - self.base]
+        # Linux adds up counters of processors, some pages late: what it tells may fall a little
+        self._peak = max(self._peak, peak_memory())
+        self.phases[name] = [now - self._since, self._peak, self._peak - self.base]
         self._since = now
 
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import symancf as sa
 from symancf.arrays import Array, Mask
 from symancf.solve.fixed_factor import FixedFactor
+from symancf.solve.solver import _suits_fixed
 from tests.motion import rope
 from tests.unit.test_native import spinning, turned
 
@@ -326,6 +327,13 @@ def test_statics_have_them() -> None:
         assert problem.solver.linear.name.startswith("LU" if options else "LDL^T or LU on a")
     np.testing.assert_allclose(found[:2], found[2:], rtol=1e-9, atol=1e-12)
     assert abs(found[0] - found[1]).max() > 1e-6
+
+
+def test_a_chain_of_a_thousand_unknowns_has_a_fixed_pattern() -> None:
+    for cells, suits in ((160, True), (1600, False)):
+        system = sa.System(rope(cells))._discrete
+        assert 900 < system.numbering.size / (cells // 160) < 1100
+        assert _suits_fixed(system, dynamic=False) == suits
 
 
 def test_who_chooses_factors_of_petsc_for_statics_gets_them() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import pytest
 import symancf as sa
 from symancf.elements import ancf_cable, hex8, hex8_plain
 from symancf.energies import neo_hooke
+from symancf.solve.statics.adjoint import in_equilibrium
+from symancf.solve.statics.limit_adjoint import LimitAdjoint
 from tests.remembering import j2, maxwell
 
 pytestmark = pytest.mark.collective
@@ -220,18 +223,24 @@ def sag_of(path: Path) -> sa.Goal:
     return sa.Goal(lambda u_a: u_a[2], path.problem.system.bodies[0].at((2.0, 0.5, 0.5)))
 
 
-def test_limit_loads_follow_stiffness_and_place_of_supports() -> None:
-    P, EA, low = sa.Parameter("P", 0.0), sa.Parameter("EA", 100.0), sa.Parameter("low", 0.0)
+def truss(P: sa.Parameter, EA: sa.Parameter, low: sa.Parameter) -> sa.StaticProblem:
+    """Half of a shallow truss that snaps through."""
     mesh = sa.Mesh.box((1.0,), (1,), warp=lambda X: X[:, :1] * [1.0, 0.3, 0.0])
     bar = sa.Body(mesh["body"], ancf_cable, sa.energies.cable(), EA=EA, EI=1.0)
     apex = bar["x1"]
     foot = sa.fix(bar["x0"], "position", displacement=(0.0, low, 0.0))
     load = sa.force(apex, (0.0, lambda t: -P.value, 0.0))
     system = sa.System(bar, terms=[foot, sa.fix(apex, "x"), sa.planar(bar), load])
-    problem = sa.StaticProblem(system, options=EXACT)
+    return sa.StaticProblem(system, options=EXACT)
+
+
+def test_limit_loads_follow_stiffness_and_place_of_supports() -> None:
+    P, EA, low = sa.Parameter("P", 0.0), sa.Parameter("EA", 100.0), sa.Parameter("low", 0.0)
+    problem = truss(P, EA, low)
     with pytest.raises(sa.ParameterError, match="0 limit points"):
         problem.limit_gradient([EA])
     problem.follow(P, to=1.0, step=0.05)
+    system = problem.system
     state = system.state.copy()
     found = problem.limit_gradient([EA, low])
     assert found.value == pytest.approx(100.0 * 0.009530291997895455 / 2.0, rel=1e-9)
@@ -245,3 +254,43 @@ def test_limit_loads_follow_stiffness_and_place_of_supports() -> None:
     EA.value = 90.0
     with pytest.raises(sa.ParameterError, match="no equilibrium"):
         problem.limit_gradient([low])
+
+
+def test_a_state_beside_a_limit_point_is_told() -> None:
+    P, EA, low = sa.Parameter("P", 0.0), sa.Parameter("EA", 100.0), sa.Parameter("low", 0.0)
+    problem = truss(P, EA, low)
+    problem.follow(P, to=1.0, step=0.05)
+    (point, *_), adjoint = problem.history.limit_points, LimitAdjoint(problem.solver, P)
+    near = adjoint.gradient(replace(point, state=(1.0 + 3e-5) * point.state), [EA])
+    assert near[EA] == pytest.approx(near.value / 100.0, rel=1e-3)
+    with pytest.raises(sa.ParameterError, match="the tangent is not singular at the limit point"):
+        adjoint.gradient(replace(point, state=(1.0 + 3e-4) * point.state), [EA])
+
+
+def pulled(size: float) -> tuple[sa.StaticProblem, sa.Parameter]:
+    P = sa.Parameter("P", size)
+    body = sa.Body(sa.Mesh.box((1.0,) * 3, (1, 1, 1))["body"], hex8_plain, neo_hooke(), mu=1, lam=1)
+    load = sa.force(body["x1"], (lambda t: P.value, 0.0, 0.0))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), load])
+    return sa.StaticProblem(system, options=EXACT), P
+
+
+def equilibrium_with(problem: sa.StaticProblem, P: sa.Parameter, value: float) -> bool:
+    P.value = value
+    problem.system._discrete.prescribe(1.0)
+    return in_equilibrium(problem.system._discrete)
+
+
+def test_a_state_that_a_larger_load_belongs_to_is_no_equilibrium() -> None:
+    problem, P = pulled(0.1)
+    problem.solve(to=1.0)
+    assert equilibrium_with(problem, P, 0.1 * (1.0 + 5e-4))
+    assert not equilibrium_with(problem, P, 0.1 * (1.0 + 5e-3))
+
+
+def test_hardly_any_force_leaves_a_body_at_rest_in_equilibrium() -> None:
+    problem, P = pulled(0.0)
+    discrete = problem.system._discrete
+    force = discrete.stiffness * discrete.extent
+    assert equilibrium_with(problem, P, 5e-10 * force)
+    assert not equilibrium_with(problem, P, 5e-9 * force)
