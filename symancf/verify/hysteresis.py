@@ -75,7 +75,7 @@ class CreepPath:
         return np.asarray(tau @ np.linalg.inv(F).T, dtype=float), float(self.y[9])
 
 
-@case("C55_creep_path", "independent integration in NumPy and SciPy", short=8)
+@case("C55_creep_path", "independent integration in NumPy and SciPy", short=0)
 def path() -> Iterator[Number]:
     """A hexahedron that is stretched, sheared and turned; extrapolated to no step, dissipation."""
     F = np.eye(3) + turning(1.0)
