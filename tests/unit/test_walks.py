@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (653, 109),
-    "first": (276, 59),
-    "second": (99, 35),
-    "motion": (442, 74),
+    "whole": (658, 109),
+    "first": (280, 59),
+    "second": (100, 35),
+    "motion": (449, 74),
 }
-STATEMENTS = 55866
+STATEMENTS = 61057
 
 
 @cache
