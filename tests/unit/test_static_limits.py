@@ -223,6 +223,7 @@ def krylov(iterations: int) -> KrylovSolver:
     )
     solver.takeover = SimpleNamespace(wanted=lambda: False)  # type: ignore[assignment]
     solver.direct, solver._steps, solver._residual, solver._rtol = False, 0, 1.0, 1e-5
+    solver._free = None
     return solver
 
 
