@@ -23,8 +23,10 @@ ALLOWED = {
     **dict.fromkeys(("allow_pickle", "yaml", "marshal", "shelve", "dill", "cloudpickle"), ()),
     "lambdify": ("codegen/symancf_codegen/functions.py", "symancf/verify/"),
     "sympify": ("codegen/symancf_codegen/functions.py",),
-    "pickle": ("symancf/runtime/collective.py",),  # of errors, between ranks
-    "runpy": ("symancf/command/demos.py",),  # the package's own scripts
+    # of errors, between ranks; of states in a folder of this process alone
+    "pickle": ("symancf/runtime/collective.py", "symancf/solve/gradients/trace.py"),
+    # the package's own scripts, and one that the user names to be run
+    "runpy": ("symancf/command/demos.py", "symancf/command/model.py"),
 }
 
 

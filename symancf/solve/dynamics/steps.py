@@ -242,7 +242,7 @@ class TimeSteps:
         """Show the beginning to who looks at steps, if there are some to be made."""
         problem, now = self.problem, self.system.time
         if problem._trace is not None:
-            problem._trace.append(self.snapshot())
+            problem._trace.append(self.snapshot(), self.system.comm)
         if self.done:
             return
         if not self._resumed:
@@ -446,7 +446,7 @@ class TimeSteps:
         if not self.done and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
         if problem._trace is not None:
-            problem._trace.append(self.snapshot())
+            problem._trace.append(self.snapshot(), self.system.comm)
 
     # ---- who looks at a step --------------------------------------------------------------------
     def _observe(self, step: Step) -> None:

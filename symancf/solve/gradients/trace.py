@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ...errors import OwnAttributes, ParameterError
+from ...runtime.collective import together
 from ...runtime.display import Displayable
+from ...runtime.files import writing
 from ...values import arguments
 from ...values.parameter import label
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from ...arrays import Array
     from ...assembly.state import State
 
@@ -30,8 +34,7 @@ class Trace(Displayable, OwnAttributes):
 
     A gradient of what happened on the way, or of what depends on the way (plasticity, viscosity,
     friction), goes back over them. Give it to the solution: ``problem.solve(to=1.0, trace=trace)``;
-    one that
-    is given again continues. States share what does not change from one to the next.
+    one that is given again continues. States share what does not change from one to the next.
 
     Parameters
     ----------
@@ -112,12 +115,20 @@ class Trace(Displayable, OwnAttributes):
         """The times of the states (n,)."""
         return np.array(self._times)
 
-    def append(self, state: State, why: str = "") -> None:
-        """Take the state that a step has reached.
+    def append(self, state: State, comm: MPI.Comm, why: str = "") -> None:
+        """Take the state that a step has reached (collective).
 
         `why` : in words, what besides the state before it the step depends on.
+
+        Raises
+        ------
+        OSError : a state cannot be written, on any rank.
         """
+        with together(comm):
+            self._append(state)
         self.why = self.why or why
+
+    def _append(self, state: State) -> None:
         arrays = {id(a): a.nbytes for a in _arrays(state)}
         size = sum(n for key, n in arrays.items() if key not in self._last)
         self._times.append(state.time)
@@ -129,7 +140,8 @@ class Trace(Displayable, OwnAttributes):
         if self._disk is None:
             self._disk = TemporaryDirectory(dir=self._folder, prefix="symancf-trace-")
         path = Path(self._disk.name) / f"{len(self._states)}.pickle"
-        path.write_bytes(pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL))
+        with writing(path):
+            path.write_bytes(pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL))
         self._last = set()
         self._states.append(path)
         self.on_disk += 1

@@ -213,7 +213,7 @@ class StaticProblem(OneProcess, Displayable):
             trace.origin = "start" if comm.allreduce(starts, op=MPI.LAND) else ""
             if comm.allreduce(solved, op=MPI.LAND):
                 trace.origin = "solution"
-            trace.append(present)
+            trace.append(present, comm)
         self.trace = trace
 
     def _reads_options(self) -> bool:

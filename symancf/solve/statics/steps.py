@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 #: Newton iterations of a part that leave its size as it is, up to `DOUBTFUL_ITERATIONS`
+CUT = "a step was cut, and a jump of loads came in parts"
 EASY_ITERATIONS = 8
 
 
@@ -196,10 +197,10 @@ class LoadSteps:
         """Hand the states since the last record to a trace; those out of balance laws may need."""
         for state in self._parts[:-1]:
             if not self.fades:
-                trace.append(state)
+                trace.append(state, self.system.comm)
             elif self.system.memory:
-                trace.append(state, "a step was cut, and a jump of loads came in parts")
-        trace.append(self._parts[-1])
+                trace.append(state, self.system.comm, CUT)
+        trace.append(self._parts[-1], self.system.comm)
         self._parts = []
 
     # ---- restart points -------------------------------------------------------------------------
