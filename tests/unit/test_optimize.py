@@ -116,6 +116,10 @@ def test_what_optimisers_cannot_do_is_refused() -> None:
             sa.optimize.scipy(model.problem, model.miss, [model.mu], bounds=bounds)  # type: ignore[arg-type]
     with pytest.raises(sa.ParameterError, match="penalty"):
         sa.optimize.scipy(model.problem, model.miss, [model.mu], penalty=lambda x: (0.0, x[:3]))
+    with pytest.raises(sa.ParameterError, match="choose one of nelder-mead"):
+        sa.optimize.scipy(model.problem, model.miss, [model.mu], method="nope")
+    with pytest.raises(sa.ParameterError, match="PETSc does not take them"):
+        sa.optimize.tao(model.problem, model.miss, [model.mu], options={"tao_type": "nope"})
     with pytest.raises(sa.ParameterError, match="is no goal"):
         sa.optimize.tao(model.problem, 3.0, [model.mu])  # type: ignore[arg-type]
     fresh = sa.StaticProblem(model.system)

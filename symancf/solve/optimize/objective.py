@@ -160,6 +160,14 @@ class Objective:
             )
         return low, high
 
+    def unit(self, penalty: Penalty | None) -> float:
+        """Return the size of the first goal with its penalty, or of its changes (collective)."""
+        x = self.values
+        value, slope = float(self(x)[0]), self.gradient([1.0])
+        with together(self.problem.system.comm):
+            more, by, _ = penalised(self.call, penalty, x)
+        return max(abs(value + more), float(np.abs(self.scales() * (slope + by)).max())) or 1.0
+
     def scales(self) -> Array:
         """Return the size of each value (n,): the largest of its parameter, 1 where that is 0."""
         largest = [float(np.abs(own).max()) or 1.0 for own in self.split(self.values)]

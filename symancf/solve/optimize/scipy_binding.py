@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
+from ...errors import ParameterError
 from ...runtime.collective import together
+from ...values.parameter import label
 from .objective import Objective, penalised
 
 if TYPE_CHECKING:
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from ..statics.problem import StaticProblem
     from .objective import Penalty
 
+#: Methods of SciPy that need no exact Hessian as a matrix.
+METHODS = (
+    *("nelder-mead", "powell", "cg", "bfgs", "newton-cg", "l-bfgs-b", "tnc", "cobyla", "slsqp"),
+    *("trust-constr", "trust-ncg", "trust-krylov"),
+)
 #: Methods of SciPy that are given products with the Gauss-Newton Hessian.
 SECOND_ORDER = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
 
@@ -38,8 +45,8 @@ def scipy(
 ) -> OptimizeResult:
     r"""Make a goal small by `scipy.optimize.minimize` with exact gradients (collective).
 
-    SciPy sees values divided by the largest of each parameter, and the goal divided by its first
-    value, so that its tolerances mean the same in all units. Afterwards parameters and state are
+    SciPy sees values divided by the largest of each parameter, and the goal by the size of its first
+    value or its changes, so that tolerances mean the same in all units. Afterwards parameters and state are
     those of the result.
 
     Parameters
@@ -85,8 +92,7 @@ def scipy(
     low, high = objective.bounds(bounds)
     scales, start = objective.scales(), objective.values
     comm = problem.system.comm
-    value = float(objective(start)[0])
-    unit = abs(value + penalised(objective.call, penalty, start)[0]) or 1.0
+    unit = objective.unit(penalty)
 
     def both(x: Array) -> tuple[float, Array]:
         there = scales * x
@@ -108,8 +114,15 @@ def scipy(
         found = H @ given if own is None else H @ given + own @ given
         return np.asarray(comm.bcast(scales * found / unit))
 
+    if method is not None and str(method).lower() not in METHODS:
+        raise ParameterError(
+            f"optimize.scipy(method={label(method)}): choose one of {', '.join(METHODS)}",
+            asked="method",
+            given=method,
+            possible=METHODS,
+        )
     chosen = "L-BFGS-B" if method is None and "constraints" not in more else method
-    second = isinstance(chosen, str) and chosen.lower() in SECOND_ORDER
+    second = chosen is not None and chosen.lower() in SECOND_ORDER
     free = bool(np.isinf(low).all() and np.isinf(high).all())
     found = minimize(
         both,

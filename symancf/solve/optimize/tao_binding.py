@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from ...runtime.options import Option, SolverOptions
+from ...errors import ParameterError
+from ...runtime.options import Option, SolverOptions, complaint
 from ...runtime.petsc import PETSc
+from ...values.parameter import label
 from .objective import Objective, penalised
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def tao(
     r"""Make a goal small by PETSc's TAO with exact gradients (collective).
 
     Values are distributed over the ranks. They are divided by the largest of each parameter, and
-    the goal by its first value. Afterwards parameters and state are those of the result.
+    the goal by the size of its first value or its changes. Afterwards parameters and state are those of the result.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def tao(
     low, high = objective.bounds(bounds)
     scales, start = objective.scales(), objective.values
     comm = problem.system.comm
-    unit = abs(float(objective(start)[0]) + penalised(objective.call, penalty, start)[0]) or 1.0
+    unit = objective.unit(penalty)
     x = PETSc.Vec().createMPI(objective.size, comm=comm)
     own = slice(*x.getOwnershipRange())
 
@@ -123,7 +125,15 @@ def tao(
             solver.setObjectiveGradient(both, slope)
             solver.setHessian(hessian, H)
             solver.setVariableBounds(lower, upper)
-            solver.setFromOptions()
+            try:
+                solver.setFromOptions()
+            except PETSc.Error as error:
+                raise ParameterError(
+                    f"optimize.tao(options={label(options)}): PETSc does not take them: "
+                    f"{complaint(error)}",
+                    asked="options",
+                    given=options,
+                ) from error
             solver.solve(x)
         best, reason = whole(x), int(solver.getConvergedReason())
         more = penalised(objective.call, penalty, best)[0]
