@@ -45,9 +45,9 @@ def scipy(
 ) -> OptimizeResult:
     r"""Make a goal small by `scipy.optimize.minimize` with exact gradients (collective).
 
-    SciPy sees values divided by the largest of each parameter, and the goal by the size of its first
-    value or its changes, so that tolerances mean the same in all units. Afterwards parameters and state are
-    those of the result.
+    SciPy sees values divided by the largest of each parameter, and the goal by the size of its
+    first value or its changes, so that tolerances mean the same in all units. Afterwards parameters
+    and state are those of the result.
 
     Parameters
     ----------

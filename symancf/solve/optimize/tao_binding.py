@@ -36,7 +36,8 @@ def tao(
     r"""Make a goal small by PETSc's TAO with exact gradients (collective).
 
     Values are distributed over the ranks. They are divided by the largest of each parameter, and
-    the goal by the size of its first value or its changes. Afterwards parameters and state are those of the result.
+    the goal by the size of its first value or its changes. Afterwards parameters and state are
+    those of the result.
 
     Parameters
     ----------
