@@ -141,7 +141,7 @@ def test_values_without_equilibrium_leave_the_last_ones() -> None:
         problem.solve(to=1.0)
         with pytest.raises(sa.ConvergenceError) as caught:
             call(problem, grow, [press])
-        assert "no equilibrium for the values" in "".join(caught.value.__notes__)
+        assert "no solution for the values" in "".join(caught.value.__notes__)
         problem.gradient(grow, [press])  # solved, at values with an equilibrium
 
 
@@ -151,3 +151,48 @@ def test_libraries_that_are_missing(name: str, monkeypatch: pytest.MonkeyPatch) 
     model = Identification()
     with pytest.raises(sa.SymancfError, match=f"pip install {name}"):
         getattr(sa.optimize, name)(model.problem, [model.mu], of=[model.miss])
+
+
+def cable(rho: float = 0.0) -> tuple[Any, sa.System, sa.Parameter]:
+    """A cable with a clamp under its weight, and gravity."""
+    gravity = sa.Parameter("gravity", 9.81)
+    mesh = sa.Mesh.box((1.0,), (4,))
+    law, given = sa.energies.cable(), {"EA": 500.0, "EI": 0.5, "rho": 1.0, "A": 0.1}
+    body = sa.Body(mesh["body"], sa.elements.ancf_cable, law, **given)
+    fall = sa.gravity((0.0, 0.0, lambda t: -gravity.value * (t if rho else 1.0)))
+    return body, sa.System(body, terms=[sa.fix(body["x0"]), fall]), gravity
+
+
+def test_a_parameter_of_a_motion_is_found() -> None:
+    """The motion begins anew with each value."""
+    body, system, gravity = cable()
+    motion = sa.DynamicProblem(system)
+    motion.solve(to=0.1, step=0.01, trace=sa.Trace())
+    tip = body.at((1.0, 0.0, 0.0))
+    wanted = float(system.displacement(tip)[0, 2])
+    miss = sa.Goal(lambda u_a: (u_a[2] - wanted) ** 2, tip)
+    gravity.value = 6.0
+    motion.reset()
+    gravity.value = 6.0
+    motion.solve(to=0.1, step=0.01, trace=sa.Trace())
+    found = sa.optimize.scipy(motion, miss, [gravity], bounds=[(1.0, 20.0)])
+    assert found.success
+    assert gravity.value == pytest.approx(9.81, rel=1e-3)
+    assert float(system.displacement(tip)[0, 2]) == pytest.approx(wanted, rel=1e-3)
+    with pytest.raises(sa.ParameterError, match="known of statics alone"):
+        sa.optimize.scipy(motion, miss + 1e-9, [gravity], method="trust-ncg")
+
+
+def test_a_goal_on_the_way_is_made_small_over_all_steps() -> None:
+    body, system, gravity = cable(rho=1.0)
+    problem = sa.StaticProblem(system)
+    problem.solve(step=0.25, trace=sa.Trace())
+    tip = body.at((1.0, 0.0, 0.0))
+    sag = sa.Goal(lambda u_a: -u_a[2], tip)
+    wanted = problem.value(sag.at(0.5))
+    problem.reset()
+    gravity.value = 5.0
+    problem.solve(step=0.25, trace=sa.Trace())
+    found = sa.optimize.scipy(problem, (sag.at(0.5) - wanted) ** 2, [gravity])
+    assert found.success
+    assert gravity.value == pytest.approx(9.81, rel=1e-3)

@@ -667,14 +667,13 @@ class DynamicProblem(OneProcess, Displayable):
         with self._backward() as backward:
             return backward.value(require_goal(goal, moves=True))
 
-    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
-        """Return a goal of the motion anew; parameters are assigned before (collective)."""
+    def _solve_with(self, assign: Callable[[], None]) -> None:
+        """Find the last motion anew; parameters are assigned before (collective)."""
         request, trace = self._request, self._trace
         self.reset()
         assign()
         more = {name: getattr(request, name) for name in ("adaptive", "rtol", "atol", "stops")}
         self.solve(request.to, request.step, trace=trace, **more)
-        return self.value(goal)
 
     @contextmanager
     def _backward(self) -> Iterator[Backward]:

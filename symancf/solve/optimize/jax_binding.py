@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..gradients.goal import Goal
-    from ..statics.problem import StaticProblem
+    from ..statics.taylor import Differentiable
 
 
 def jax(
-    problem: StaticProblem, parameters: Sequence[Any], *, of: Sequence[Goal]
+    problem: Differentiable, parameters: Sequence[Any], *, of: Sequence[Goal]
 ) -> Callable[..., Any]:
     """Return goals at the equilibrium as a function that JAX differentiates.
 
@@ -30,7 +30,8 @@ def jax(
 
     Parameters
     ----------
-    problem : solved once; each call is a solution at its present time.
+    problem : solved once; each call is a solution at its present time, with a trace all steps
+        again, also of a `DynamicProblem`.
     parameters : `Parameter` and `Field` of values.
     of : the goals.
 

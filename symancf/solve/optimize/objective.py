@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,24 +13,26 @@ from ...assembly.configuration import discrete_system
 from ...errors import ConvergenceError, ParameterError, SymancfError
 from ...runtime.collective import together
 from ...values.parameter import Parameter, label
-from ..gradients.gradient import require_goal, require_variables
+from ..gradients.gradient import require_variables
+from ..statics.problem import StaticProblem
 
 if TYPE_CHECKING:
     from ...arrays import Array
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
     from ..statics.hessian import GaussNewton
-    from ..statics.problem import StaticProblem
+    from ..statics.taylor import Differentiable
 
 #: Maps all values x to value, gradient (n,) and, for methods with a Hessian, that (n, n).
 Penalty: TypeAlias = Callable[[Any], Sequence[Any]]
 
 
 class Objective:
-    """Goals y(x) at the equilibrium for values x of parameters, one after the other.
+    """Goals y(x) of the solution for values x of parameters, one after the other.
 
-    Values are written to the parameters and the equilibrium is found anew, from the one of the
-    values before, where they differ; rank 0 says what they are.
+    Values are written to the parameters, and the solution is found anew, where they differ: the
+    equilibrium from the one of the values before, all steps of a trace, the motion from its start.
+    Rank 0 says what the values are.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ class Objective:
     Attributes
     ----------
     size : of x.
-    solutions : how many equilibria were found.
+    solutions : how many equilibria or motions were found.
 
     Raises
     ------
@@ -49,10 +52,10 @@ class Objective:
     """
 
     def __init__(
-        self, call: str, problem: StaticProblem, goals: Sequence[Goal], parameters: Sequence[Any]
+        self, call: str, problem: Differentiable, goals: Sequence[Goal], parameters: Sequence[Any]
     ) -> None:
         self.call, self.problem = call, problem
-        self.goals = [require_goal(goal) for goal in goals]
+        self.goals = list(goals)
         if not self.goals:
             raise ParameterError(f"{call}: give goals, there are none", asked="goals")
         self.parameters: list[Variable] = require_variables(
@@ -60,7 +63,8 @@ class Objective:
         )
         self.counts = [1 if isinstance(p, Parameter) else len(p.values) for p in self.parameters]
         self.size, self.solutions = sum(self.counts), 0
-        for goal in self.goals:  # solved, all of them have derivatives
+        for goal in self.goals:  # solved, all of them have values and derivatives
+            problem.value(goal)
             problem.gradient(goal, self.parameters)
 
     @property
@@ -92,20 +96,19 @@ class Objective:
         given = system.comm.bcast(given)
         if not np.array_equal(given, before):
             state = self.problem.state
-            self._assign(given)
             try:
-                self.problem.solve(to=system.time)
+                self.problem._solve_with(partial(self._assign, given))
             except ConvergenceError as error:
                 self._assign(before)
                 self.problem.restore(state)
-                self.problem.solve(to=system.time)
+                self.problem._solve_with(partial(self._assign, before))
                 error.add_note(
-                    f"{self.call}: there was no equilibrium for the values {label(given)}, after "
+                    f"{self.call}: there was no solution for the values {label(given)}, after "
                     f"{self.solutions} others; narrower bounds, or a start nearer to the end, help"
                 )
                 raise
             self.solutions += 1
-        return np.array(system.comm.bcast([goal.value(system) for goal in self.goals]))
+        return np.array(system.comm.bcast([self.problem.value(goal) for goal in self.goals]))
 
     def _assign(self, x: Array) -> None:
         for parameter, own in zip(self.parameters, self.split(x), strict=True):
@@ -124,7 +127,18 @@ class Objective:
         return np.asarray(self.problem.system.comm.bcast(own))
 
     def hessian(self) -> GaussNewton:
-        """Return products with the Hessian of the first goal at the present values (collective)."""
+        """Return products with the Hessian of the first goal at the present values (collective).
+
+        Raises
+        ------
+        ParameterError : of a motion.
+        """
+        if not isinstance(self.problem, StaticProblem):
+            raise ParameterError(
+                f"{self.call}: products with the Hessian are known of statics alone; take a method "
+                "that uses gradients, L-BFGS-B or bqnls",
+                asked="method",
+            )
         return self.problem.hessian(self.goals[0], self.parameters, gauss_newton=True)
 
     def bounds(self, given: Any) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ...arrays import Array
     from ..gradients.goal import Goal
-    from ..statics.problem import StaticProblem
+    from ..statics.taylor import Differentiable
     from .objective import Penalty
 
 #: Methods of SciPy that need no exact Hessian as a matrix.
@@ -33,7 +33,7 @@ SECOND_ORDER = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
 
 
 def scipy(
-    problem: StaticProblem,
+    problem: Differentiable,
     goal: Goal,
     parameters: Sequence[Any],
     *,
@@ -51,7 +51,8 @@ def scipy(
 
     Parameters
     ----------
-    problem : solved once; each evaluation is a solution at its present time.
+    problem : solved once; each evaluation is a solution at its present time. With a trace all its
+        steps are repeated; a `DynamicProblem` with a trace moves again from its start.
     goal : J, less J is better.
     parameters : `Parameter` and `Field` of values; where they begin is where they are.
     bounds : a pair (lower, upper) for each parameter, numbers, arrays or None.

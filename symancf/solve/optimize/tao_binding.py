@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from ...arrays import Array
     from ..gradients.goal import Goal
-    from ..statics.problem import StaticProblem
+    from ..statics.taylor import Differentiable
     from .objective import Penalty
 
 
 def tao(
-    problem: StaticProblem,
+    problem: Differentiable,
     goal: Goal,
     parameters: Sequence[Any],
     *,

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..gradients.goal import Goal
-    from ..statics.problem import StaticProblem
+    from ..statics.taylor import Differentiable
 
 
 def torch(
-    problem: StaticProblem, parameters: Sequence[Any], *, of: Sequence[Goal]
+    problem: Differentiable, parameters: Sequence[Any], *, of: Sequence[Goal]
 ) -> Callable[..., Any]:
     """Return goals at the equilibrium as a function that PyTorch differentiates.
 
@@ -26,7 +26,8 @@ def torch(
 
     Parameters
     ----------
-    problem : solved once; each call is a solution at its present time.
+    problem : solved once; each call is a solution at its present time, with a trace all steps
+        again, also of a `DynamicProblem`.
     parameters : `Parameter` and `Field` of values.
     of : the goals.
 

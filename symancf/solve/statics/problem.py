@@ -620,13 +620,13 @@ class StaticProblem(OneProcess, Displayable):
         present = partial(self._require_present, "hessian")
         return GaussNewton(self._adjoint("hessian"), found, variables, present)
 
-    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
-        """Return a goal of a solution anew; parameters are assigned before (collective)."""
+    def _solve_with(self, assign: Callable[[], None]) -> None:
+        """Find the last solution anew; parameters are assigned before (collective)."""
         trace = self.trace
         if trace is None:
             assign()
             self.solve(to=self._system.time)
-            return goal.value(self.system)
+            return
         known = [(p, p.value) for p in self._system.parameters]
         self.reset()
         for parameter, number in known:
@@ -636,9 +636,12 @@ class StaticProblem(OneProcess, Displayable):
         if trace.origin != "start":
             self.solve(to=times[0])
         new = trace.empty()
-        for time in times[1:]:  # steps of the same lengths
-            self.solve(to=time, smallest=1.0, trace=new)
-        return self.value(goal)
+        try:
+            for time in times[1:]:  # steps of the same lengths
+                self.solve(to=time, smallest=1.0, trace=new)
+        except ConvergenceError:
+            self.trace = trace
+            raise
 
     def _adjoint(self, what: str) -> Adjoint:
         """Return what differentiates at the last equilibrium (collective)."""

@@ -16,21 +16,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...arrays import Array
+    from ...assembly.state import State
     from ...system import System
     from ..gradients.goal import Goal
     from ..gradients.gradient import Gradient, Variable
 
 
 class Differentiable(Protocol):
-    """What `check_gradient` takes: a `StaticProblem`, or a `DynamicProblem` with a trace."""
+    """A problem with gradients: a `StaticProblem`, or a `DynamicProblem` with a trace."""
 
     system: System
 
     def gradient(self, goal: Goal, parameters: Sequence[Variable]) -> Gradient:
         """Return derivatives."""
 
-    def _value_with(self, assign: Callable[[], None], goal: Goal) -> float:
-        """Return a goal of a solution anew, with parameters that are assigned before."""
+    def value(self, goal: Goal) -> float:
+        """Return a goal of the last solution."""
+
+    def _solve_with(self, assign: Callable[[], None]) -> None:
+        """Find the last solution anew, with parameters that are assigned before."""
+
+    @property
+    def state(self) -> State:
+        """The present state."""
+
+    def restore(self, state: State) -> object:
+        """Put a state back."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,8 @@ def check_gradient(
             for p, value, d in zip(parameters, before, directions, strict=True):
                 _assign(p, value + h * d)
 
-        return problem._value_with(assign, goal)
+        problem._solve_with(assign)
+        return problem.value(goal)
 
     steps = tuple(size / 2**k for k in range(4))
     remainders = []
