@@ -337,10 +337,7 @@ class KrylovSolver(LinearSolver):
         residual, before = b.norm(), self._residual
         self._residual, self._near = residual, residual < CONVERGENCE_RATIO * before
         if self._free is not None and not self.direct and reason in _WEAK:
-            if self._age:
-                reason = self._with_new_levels(b, y)
-            if reason in _WEAK:
-                reason = self._with_entries(b, y)
+            reason = self._without_old_levels(b, y)
         if takeover.wanted():
             return self._by_factors(b, y)
         self.mended = reason < 0 and not self.direct
@@ -364,6 +361,11 @@ class KrylovSolver(LinearSolver):
             return self._by_factors(b, y)
         y.set(0.0)
         return Mended.NOT
+
+    def _without_old_levels(self, b: PETSc.Vec, y: PETSc.Vec) -> int:
+        """Solve again with other levels where these are old, then with entries (collective)."""
+        reason = self._with_new_levels(b, y) if self._age else _REASONS.DIVERGED_BREAKDOWN
+        return self._with_entries(b, y) if reason in _WEAK else int(reason)
 
     def _with_new_levels(self, b: PETSc.Vec, y: PETSc.Vec) -> int:
         """Solve again with coarse levels of the present tangent, not of one before (collective)."""

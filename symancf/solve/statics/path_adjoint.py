@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
     from ..gradients.trace import Trace
+    from .adjoint import Weights
     from .equilibrium import EquilibriumSolver
 
 #: Part of a derivative below which the next step depends on nothing that is remembered
@@ -78,8 +79,7 @@ class PathAdjoint:
         changes = [False] * len(variables)
         remembered: list[Array] | None = None
         for n in reversed(range(len(self.trace))):
-            pairs = zip(outer, instants, strict=True)
-            goals = [(a * w, g) for a, part in pairs for k, w, g in part if k == n and a * w != 0.0]
+            goals = _goals_at(n, outer, instants)
             if not goals and remembered is None and n < len(self.trace) - 1:
                 continue
             starts = n == 0 and self.trace.origin == "start"
@@ -88,14 +88,8 @@ class PathAdjoint:
                 self._add_initial(variables, remembered, totals, changes)
             if starts and not goals:
                 continue
-            adjoint = Adjoint(self.solver)
-            slopes = self._slopes(goals)
-            seeds = None if starts or remembered is None else self._seeds(remembered)
-            weights = adjoint.pulled(slopes, seeds) if not starts else adjoint.resting(slopes)
-            for k, variable in enumerate(variables):
-                own, changed = adjoint.derivative(
-                    variable, slopes, weights, goals, supports=not starts
-                )
+            found, weights = self._here(variables, goals, remembered, starts)
+            for k, (own, changed) in enumerate(found):
                 totals[k] = totals[k] + own
                 changes[k] |= changed
             remembered = None if starts else self._before(weights.by)
@@ -104,6 +98,29 @@ class PathAdjoint:
         for variable, changed in zip(variables, changes, strict=True):
             Adjoint.require_change(variable, changed)
         return Gradient(value, list(zip(variables, totals, strict=True)))
+
+    def _here(
+        self,
+        variables: Sequence[Variable],
+        goals: Sequence[tuple[float, Goal]],
+        remembered: list[Array] | None,
+        starts: bool,
+    ) -> tuple[list[tuple[float | Array, bool]], Weights]:
+        """Return the derivatives by variables at the present state, and the weights there.
+
+        `starts`: the state follows nothing, neither supports nor a state before.
+        """
+        adjoint, slopes = Adjoint(self.solver), self._slopes(goals)
+        if starts:
+            weights = adjoint.resting(slopes)
+        else:
+            seeds = None if remembered is None else self._seeds(remembered)
+            weights = adjoint.pulled(slopes, seeds)
+        found = [
+            adjoint.derivative(variable, slopes, weights, goals, supports=not starts)
+            for variable in variables
+        ]
+        return found, weights
 
     # ---- states ---------------------------------------------------------------------------------
     def _values(self, instants: Sequence[Sequence[tuple[int, float, Goal]]]) -> list[float]:
@@ -266,3 +283,11 @@ class PathAdjoint:
                         asked="parameters",
                         given=label(variable),
                     )
+
+
+def _goals_at(
+    number: int, outer: Sequence[float], instants: Sequence[Sequence[tuple[int, float, Goal]]]
+) -> list[tuple[float, Goal]]:
+    """Return the factors and goals that count at a state, by its number."""
+    pairs = zip(outer, instants, strict=True)
+    return [(a * w, g) for a, part in pairs for k, w, g in part if k == number and a * w != 0.0]

@@ -320,22 +320,12 @@ class StaticProblem(OneProcess, Displayable):
         """
         now = self._system.time
         to, step, smallest, ends = step_ends(self._system, to, step, smallest, stops)
-        restarts = None
-        if checkpoint is not None:
-            arguments_of_call: dict[str, Any] = {"to": to, "step": step, "smallest": smallest}
-            arguments_of_call |= {"jump": bool(jump), "stops": list(ends)}
-            interruption = self.solver.interruption
-            restarts = Restarts(
-                checkpoint, self._system, self.history, "solve", arguments_of_call, 1, interruption
-            )
+        call = {"to": to, "step": step, "smallest": smallest, "jump": bool(jump)}
+        restarts = self._restarts(checkpoint, call | {"stops": list(ends)})
         rests, interruption = restarts or nullcontext(), self.solver.interruption
         self._options.late = restarts is not None or self._reads_options()
         with rests, interruption, self._options, self.solver.progress, STAGES["statics"]:
-            self.trace, starts = None, trace is not None and self._starts()
-            solved = trace is not None and self._is_present()
-            self._begin()
-            if trace is not None:
-                self._begin_trace(trace, starts, solved, checkpoint is not None)
+            self._begin_with(trace, checkpoint is not None)
             self.solver.progress.way = now, to
             if self._system.redundant.some:
                 require_consistent(self._system, to)
@@ -343,15 +333,7 @@ class StaticProblem(OneProcess, Displayable):
             try:
                 rest = partial(self._rest, restarts)
                 steps = LoadSteps(self.solver, ends, largest, smallest, jump, rest, trace)
-                saved = restarts.saved(to) if restarts is not None else None
-                if restarts is not None and saved is not None:
-                    self._go_on(restarts, steps, saved)
-                if not steps.done:
-                    march(steps)
-                    if self.check_stable:
-                        self.solver.stability.tell(self.history)
-                    if restarts is not None:
-                        rest(steps)
+                self._advance(steps, restarts, to)
                 self._solution, self._solved = self._fingerprint(), True
             except BaseException:
                 self._solved = True
@@ -363,6 +345,38 @@ class StaticProblem(OneProcess, Displayable):
         if self.solver.krylov is not None:
             release()
         return self.history
+
+    def _begin_with(self, trace: Trace | None, restarts: bool) -> None:
+        """Make the solver ready, and a trace, if there is one (collective)."""
+        self.trace = None
+        if trace is None:
+            self._begin()
+            return
+        starts, solved = self._starts(), self._is_present()
+        self._begin()
+        self._begin_trace(trace, starts, solved, restarts)
+
+    def _advance(self, steps: LoadSteps, restarts: Restarts | None, to: float) -> None:
+        """Make the steps of a call of `solve` that no restart point has (collective)."""
+        saved = None if restarts is None else restarts.saved(to)
+        if restarts is not None and saved is not None:
+            self._go_on(restarts, steps, saved)
+        if steps.done:
+            return
+        march(steps)
+        if self.check_stable:
+            self.solver.stability.tell(self.history)
+        if restarts is not None:
+            self._rest(restarts, steps)
+
+    def _restarts(
+        self, checkpoint: str | Path | Restart | None, call: dict[str, Any]
+    ) -> Restarts | None:
+        """Return what writes restart points of `solve` with the arguments of a call."""
+        if checkpoint is None:
+            return None
+        interruption = self.solver.interruption
+        return Restarts(checkpoint, self._system, self.history, "solve", call, 1, interruption)
 
     @warns_once
     def follow(
