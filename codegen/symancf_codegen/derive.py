@@ -262,7 +262,6 @@ def _local(
         return None
     size = range(len(local.unknowns))
     columns: list[list[Node]] = []
-    moved: list[Node] = []
     complete = local.shared and bool({"tangent", "product", "parameter"} & {*modes})
     if inner is not None:
         again, slopes, columns, sizes = moved_map(point, inner, complete)
@@ -272,13 +271,6 @@ def _local(
         if complete:
             by_unknown = jacobian(g, forces, local.unknowns)
             columns = [_pull(point, [by_unknown[r, k] for r in range(len(forces))]) for k in size]
-    if complete:
-        if "product" in modes:
-            moved = directional(g, local.equations, _direction(point))
-            if inner is not None:  # the map is a product of jets and unknowns
-                moved = [g.dot(column, _rates(point)) for column in columns]
-        if "parameter" in modes:
-            moved = along_parameters(point, local.equations)
     return LocalResults(
         unknowns=local.unknowns,
         inverse=[*chain(*local.inverse)],
@@ -288,11 +280,27 @@ def _local(
         slopes=[slopes[r, c] for r in size for c in size],
         magnitudes=sizes,
         columns=columns,
-        moved=moved,
+        moved=_equations_along(point, modes, inner, columns) if complete else [],
         weighed=pulled.unknowns,
         multipliers=[multiplier(g, k) for k in size] if pulled.unknowns else [],
         shared=local.shared,
     )
+
+
+def _equations_along(
+    point: LoweredLaw, modes: Sequence[str], inner: Inner | None, columns: list[list[Node]]
+) -> list[Node]:
+    """Return derivatives of the cell's equations in the direction of `product` or `parameter`."""
+    local, g = point.local, point.graph
+    assert local is not None
+    moved: list[Node] = []
+    if "product" in modes:
+        moved = directional(g, local.equations, _direction(point))
+        if inner is not None:  # the map is a product of jets and unknowns
+            moved = [g.dot(column, _rates(point)) for column in columns]
+    if "parameter" in modes:
+        moved = along_parameters(point, local.equations)
+    return moved
 
 
 def _rates(point: LoweredLaw) -> list[Node]:

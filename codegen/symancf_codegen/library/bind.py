@@ -307,6 +307,26 @@ class Kernel:
         """Return the array `cell` in batches, 0 where there are no values."""
         return batches(self.cell_values({**dict.fromkeys(self.cell, 0.0), **(values or {})}, cells))
 
+    def _values(self, parameters: Mapping[str, Value] | None) -> dict[str, Value]:
+        """Return a value of each parameter; errors say what keeps the kernel from a run."""
+        if self.description.single:
+            raise ValueError(f"kernel {self.name}: it is in single precision, for C alone")
+        values = self.complete(parameters or {})
+        missing = [name for name in (*self.uniform, *self.cell) if name not in values]
+        if missing:
+            raise ValueError(f"kernel {self.name}: no value for {', '.join(missing)}")
+        return values
+
+    def _call(self, mode: str, cells: int, arrays: Sequence[Array]) -> int:
+        """Return the number of bad points that a function finds, batch by batch."""
+        addresses = np.array([a.ctypes.data for a in arrays])
+        strides = np.array([a.strides[0] * (a.ndim > 1) for a in arrays])
+        bad = 0
+        for b in range(-(-cells // LANES)):
+            lanes = min(LANES, cells - LANES * b)
+            bad += self._functions[mode](lanes, *(addresses + b * strides).tolist())
+        return bad
+
     def _run(
         self,
         mode: str,
@@ -318,12 +338,7 @@ class Kernel:
         seeds: Mapping[str, Value] | None = None,
         moments: Array | None = None,
     ) -> tuple[list[Array], int]:
-        if self.description.single:
-            raise ValueError(f"kernel {self.name}: it is in single precision, for C alone")
-        values = self.complete(parameters or {})
-        missing = [name for name in (*self.uniform, *self.cell) if name not in values]
-        if missing:
-            raise ValueError(f"kernel {self.name}: no value for {', '.join(missing)}")
+        values = self._values(parameters)
         cells, row = len(u), MODES[mode]
         operands: dict[str, Array] = {"seed": self._rows(seeds, cells)}
         for suffix, source in (("", values), ("_rate", rates)):
@@ -338,13 +353,7 @@ class Kernel:
             aligned((count, self.size(name), LANES), 0.0 if name in row.sums else np.nan)
             for name in row.results
         ]
-        arrays = [*inputs, *results]
-        addresses = np.array([a.ctypes.data for a in arrays])
-        strides = np.array([a.strides[0] * (a.ndim > 1) for a in arrays])
-        bad = 0
-        for b in range(count):
-            lanes = min(LANES, cells - LANES * b)
-            bad += self._functions[mode](lanes, *(addresses + b * strides).tolist())
+        bad = self._call(mode, cells, [*inputs, *results])
         return [x.transpose(0, 2, 1).reshape(-1, x.shape[1])[:cells] for x in results], bad
 
 

@@ -87,16 +87,16 @@ def cell_text(name: str, structure: KernelStructure) -> Source:
     uniform, cell, _ = parameters(laws)
     uses = [use for segment in structure.segments for use in segment.uses]
     uniform += [name for use in uses for name in use.rule.own_values]
-    rows = _varying(structure)
     remembered = _remembered(uses)
     memory = tuple(name for name, _ in remembered)
+    names, points = _rows(structure, cell, memory)
     description = Description(
         name=name,
         n=size,
         rows=3 * size,
         uniform=tuple(uniform),
-        cell=(*cell, *(name for name, _ in rows), *memory),
-        points=(*((),) * len(cell), *(point for _, point in rows), *((),) * len(memory)),
+        cell=names,
+        points=points,
         symmetric=structure.symmetric,
         has_tangent=structure.has_tangent,
         tabulated=True,
@@ -118,6 +118,16 @@ def cell_text(name: str, structure: KernelStructure) -> Source:
     return Source(
         description, header(description, head) + cell_kernel(name, structure, uniform, cell)
     )
+
+
+def _rows(
+    structure: KernelStructure, cell: Sequence[str], memory: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
+    """Return the names of the rows of ``cell``, and the points where their values are taken."""
+    varying = _varying(structure)
+    names = (*cell, *(name for name, _ in varying), *memory)
+    points = (*((),) * len(cell), *(point for _, point in varying), *((),) * len(memory))
+    return names, points
 
 
 def _varying(structure: KernelStructure) -> list[tuple[str, tuple[float, ...]]]:

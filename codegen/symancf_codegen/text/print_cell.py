@@ -77,18 +77,25 @@ def cell_function(
         lines += [f"    v8 N{s.index}[{s.size}][{3 * len(s.jets)}];" for s in segments if s.jets]
     lines += _zero_matrix(structure, mode)
     lines += body
-    if vector and factored(structure, mode):
-        lines += [f"    all_forces{s.index}(N{s.index}, (v8 *){vector});" for s in segments]
-    elif vector:
-        arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){vector}"])
-        lines.append(f"    contract_residual({arguments});")
     if vector:
-        lines += after(structure, mode)
-        lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){vector}, &bad);")
+        lines += _forces(structure, mode, vector)
     if scalar:
         lines.append(f"    symancf_finite(1, (const v8 *){scalar}, &bad);")
     lines += ["    return symancf_count(lanes, &bad);", "}", ""]
     return "\n".join(lines)
+
+
+def _forces(structure: KernelStructure, mode: str, vector: str) -> list[str]:
+    """Return the statements that make the vector of a mode of N, and look at it."""
+    segments = structure.segments
+    if factored(structure, mode):
+        lines = [f"    all_forces{s.index}(N{s.index}, (v8 *){vector});" for s in segments]
+    else:
+        arguments = ", ".join([*(f"N{s.index}" for s in segments if s.jets), f"(v8 *){vector}"])
+        lines = [f"    contract_residual({arguments});"]
+    lines += after(structure, mode)
+    lines.append(f"    symancf_finite({3 * structure.space.size}, (const v8 *){vector}, &bad);")
+    return lines
 
 
 def matrix_of(mode: str) -> str | None:
@@ -242,12 +249,8 @@ def _segment(
     if not vector and not any(_functions(law, mode) for law in laws):
         return []
     arrays, first = _point_arrays(structure, segment, laws, mode, size)
-    slots = segment.slot_count
-    if mode == "moments" and tangent:
-        rows = f"(v8 *)moments + {structure.first_moment(segment)}"
-        arrays.append(f"v8 (*M)[{slots}] = (v8 (*)[{slots}])({rows}) + start;")
-    elif tangent:
-        arrays.append(f"v8 M[{size}][{slots}];")
+    if tangent:
+        arrays.append(_moments(structure, segment, mode, size))
     once: list[str] = []
     body = _points([*first, *_zeros(segment, laws, mode, vector, tangent)])
     for k, (use, law) in enumerate(zip(segment.uses, laws, strict=True)):
@@ -257,12 +260,27 @@ def _segment(
         for function in _functions(law, mode):
             body += _points(_call(structure, function, use, k, segment))
     if tangent:
-        body += _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
-    if tangent and mode in _CONTRACTIONS:
-        contract = _CONTRACTIONS[mode] + str(segment.index)
-        body.append(f"{contract}(start, stop, M, (v8 *){matrix_of(mode)});")
+        body += _contraction(segment, mode)
     lines = [*once, *_chunks(segment.size, size, [*arrays, *body])]
     return ["    {", *(f"        {line}" for line in lines), "    }"]
+
+
+def _moments(structure: KernelStructure, segment: Segment, mode: str, size: int) -> str:
+    """Return the declaration of M at the points of a chunk."""
+    slots = segment.slot_count
+    if mode != "moments":
+        return f"v8 M[{size}][{slots}];"
+    rows = f"(v8 *)moments + {structure.first_moment(segment)}"
+    return f"v8 (*M)[{slots}] = (v8 (*)[{slots}])({rows}) + start;"
+
+
+def _contraction(segment: Segment, mode: str) -> list[str]:
+    """Return the statements that look at M, and make the matrix of a mode of it."""
+    lines = _points([f"symancf_finite({segment.slot_count}, M[p], &bad);"])
+    if mode in _CONTRACTIONS:
+        contract = _CONTRACTIONS[mode] + str(segment.index)
+        lines.append(f"{contract}(start, stop, M, (v8 *){matrix_of(mode)});")
+    return lines
 
 
 def _point_arrays(
@@ -410,13 +428,54 @@ def _call(
     `solving` : in the function that finds the unknowns of the cell; `weighing` : where the weights
     of their equations are found.
     """
+    s = segment.index
+    values = _operands(use, k, segment)
+    if use.law.shared:  # see `keep`
+        values |= _kept(use, k, s)
+    if solving:
+        values["Q"] = f"(double *)Q{s}_{k}[{_point(use)}]"
+    if weighing:
+        values |= {"h": "(const double *)h", "D": "(double *)S"}
+        values["Q"] = f"(double *)Q[{'0' if use.sections == 1 else 's'}]"
+    names = [str(x) for x in structure.space.coordinates]
+    values |= {identifier(x): f"point{s}[q][{names.index(x)}]" for x in use.coordinates}
+    section = _section(use, f"section{s}_{k}")
+    if section["weight"] != "1.0":
+        values["weight"] += f"*{section['weight']}"
+    values |= {identifier(name): value for name, value in section.items() if name != "weight"}
+    lines = broken(f"{function.name}(", [values[a] for a in function.arguments], ");", 76)
+    if use.sections != 1:
+        lines = [
+            f"for (int s = 0; s < {use.sections}; s++)",
+            *(f"    {x}" for x in lines),
+        ]
+    return lines
+
+
+def _point(use: LawUse) -> str:
+    """Return the C of the number of a point of a law, section points running fastest."""
+    return "q" if use.sections == 1 else f"({use.sections}*q + s)"
+
+
+def _kept(use: LawUse, k: int, s: int) -> dict[str, str]:
+    """Return the C of the arguments that `keep` computes."""
+    return {
+        "P": f"P{s}_{k}",
+        "G": f"(const double *)G_{s}[q]",
+        "g": f"(const double *)g_{s}[q]",
+        "A": f"(double *)A{s}_{k}[{_point(use)}]",
+    }
+
+
+def _operands(use: LawUse, k: int, segment: Segment) -> dict[str, str]:
+    """Return the C of the arguments that point functions have at in-plane point q, place p."""
     s, single = segment.index, use.sections == 1
     rows = f"[{8 * segment.first_row} + {8 * len(segment.varying)}*q]"
     outputs = len(use.results.outputs)
-    point = "q" if single else f"({use.sections}*q + s)"
+    point = _point(use)
     remembered = len(use.law.history)
     place = "p" if single else f"{use.sections}*p + s"
-    values = {
+    return {
         "uniform": "uniform",
         "P": f"P{k}",
         "cell": "cell",
@@ -448,28 +507,3 @@ def _call(
         "bad": "(double *)&bad",
         "weight": f"weight{s}_{k}[q]",
     }
-    if use.law.shared:  # see `keep`
-        values |= {
-            "P": f"P{s}_{k}",
-            "G": f"(const double *)G_{s}[q]",
-            "g": f"(const double *)g_{s}[q]",
-            "A": f"(double *)A{s}_{k}[{point}]",
-        }
-    if solving:
-        values["Q"] = f"(double *)Q{s}_{k}[{point}]"
-    if weighing:
-        values |= {"h": "(const double *)h", "D": "(double *)S"}
-        values["Q"] = f"(double *)Q[{'0' if single else 's'}]"
-    names = [str(x) for x in structure.space.coordinates]
-    values |= {identifier(x): f"point{s}[q][{names.index(x)}]" for x in use.coordinates}
-    section = _section(use, f"section{s}_{k}")
-    if section["weight"] != "1.0":
-        values["weight"] += f"*{section['weight']}"
-    values |= {identifier(name): value for name, value in section.items() if name != "weight"}
-    lines = broken(f"{function.name}(", [values[a] for a in function.arguments], ");", 76)
-    if not single:
-        lines = [
-            f"for (int s = 0; s < {use.sections}; s++)",
-            *(f"    {x}" for x in lines),
-        ]
-    return lines
