@@ -81,16 +81,20 @@ class _RigidMotions:
         self.conservative = not isinstance(term, VirtualWork)
         self.motions = len(term.motions) if isinstance(term, VirtualWork) else 0
         every = [branches(e) for e in self._expressions()]
-        used = {s for j in self.jets for of in ("change", "reference") for s in symbols_of(j, of)}
-        used |= {s for j in self.rates for s in symbols_of(j, "rate")}
         self.symbols = sorted(
-            set().union(*(e.free_symbols for e in every), used), key=lambda s: str(s.name)
+            set().union(*(e.free_symbols for e in every), self._symbols_of_ends()),
+            key=lambda s: str(s.name),
         )
         self.function = compiled(self.symbols, every) if every else None
         self.changes = [s for j in reading.jets for s in symbols_of(j, "change")]
         slopes = [sp.diff(e, s) for e in every for s in self.changes]
         if self.conservative:
             self.slopes = compiled(self.symbols, slopes)
+
+    def _symbols_of_ends(self) -> set[sp.Symbol]:
+        """Return the symbols of jets and rates of all ends."""
+        used = {s for j in self.jets for of in ("change", "reference") for s in symbols_of(j, of)}
+        return used | {s for j in self.rates for s in symbols_of(j, "rate")}
 
     def _expressions(self) -> list[sp.Expr]:
         lets = dict(self.reading.lets)
@@ -345,11 +349,7 @@ def _tangent(term: PlaceTerm) -> Property:
         for jet in dict.fromkeys([*reading.jets, *reading.rates])
         for a in range(3)
     }
-    Q = [sp.diff(m, rates[s]) for s in unknowns for m in term.motions]
-    n = len(term.motions)
-    forces = [
-        sp.Add(*(Q[i * n + j] * f for j, f in enumerate(term.forces))) for i in range(len(unknowns))
-    ]
+    forces = _forces(term, [rates[s] for s in unknowns])
     if sp.count_ops(forces) > 400 or any(f.free_symbols & {*rates.values()} for f in forces):
         return Property(TANGENT, "none", "a force of velocities, or a long one")
     for i, a in enumerate(unknowns):
@@ -357,6 +357,15 @@ def _tangent(term: PlaceTerm) -> Property:
             if sp.simplify(sp.diff(forces[i], b) - sp.diff(forces[k], a)) != 0:
                 return Property(TANGENT, "none", f"no energy has this force (d/d{a}, d/d{b})")
     return Property(TANGENT, "proof", "the force is the gradient of an energy")
+
+
+def _forces(term: VirtualWork, rates: list[sp.Symbol]) -> list[sp.Expr]:
+    """Return the forces that do the work of a term in each of the rates."""
+    Q = [sp.diff(m, rate) for rate in rates for m in term.motions]
+    n = len(term.motions)
+    return [
+        sp.Add(*(Q[i * n + j] * f for j, f in enumerate(term.forces))) for i in range(len(rates))
+    ]
 
 
 def _units(term: PlaceTerm) -> Property:

@@ -46,23 +46,12 @@ def at_rest(energy: SolidEnergy) -> tuple[sp.Expr, Any, Any] | None:
     second = [[there(sp.diff(energy.slopes[a], symbols[b])) for b in range(n)] for a in range(n)]
     slopes = [_slope(kind) for kind in known.values()]
     P = sum((w * g for w, g in zip(first, slopes, strict=True)), np.zeros(9, dtype=object))
-    A = np.zeros((9, 9), dtype=object)
     logs = [a for a, s in enumerate(symbols) if s in LOGS]
-    for a, kind in enumerate(known.values()):
-        if a not in logs:
-            A = A + first[a] * _curvature(kind)
-        for b in range(n):
-            if not (a in logs and b in logs):
-                A = A + second[a][b] * np.outer(slopes[a], slopes[b])
+    A = _chain_rule(first, second, [*known.values()], slopes, logs)
     if len(logs) not in (0, 3) or (logs and len(logs) < n):
         return None
-    if logs:  # W is symmetric in them: W_1 ln J + W_12 (ln J)^2/2 + (W_11 - W_12) |ln U|^2/2
-        other, shear = second[logs[0]][logs[1]], second[logs[0]][logs[0]] - second[logs[0]][logs[1]]
-        eye = np.eye(9, dtype=int).astype(object)
-        turned = _transposed()
-        volume = np.outer(*[_integers(np.eye(3).ravel())] * 2)
-        A = A + other * volume + shear * (eye + turned) * sp.Rational(1, 2)
-        A = A - first[logs[0]] * turned
+    if logs:
+        A = _plus_logs(A, first, second, logs)
     return there(energy.W), P, A
 
 
@@ -114,6 +103,37 @@ def _rest_value(kind: tuple[str, int, int]) -> sp.Expr:
     if name in ("C", "F"):
         return sp.Integer(i == k)
     return sp.Integer({"J": 1, "I1": 3, "I2": 3}.get(name, 0))
+
+
+def _chain_rule(
+    first: list[sp.Expr],
+    second: list[list[sp.Expr]],
+    kinds: list[tuple[str, int, int]],
+    slopes: list[Any],
+    logs: list[int],
+) -> Any:
+    """Return d2W/dF2 (9, 9) of derivatives by quantities, without those by logs alone."""
+    A = np.zeros((9, 9), dtype=object)
+    for a, kind in enumerate(kinds):
+        if a not in logs:
+            A = A + first[a] * _curvature(kind)
+        for b in range(len(kinds)):
+            if not (a in logs and b in logs):
+                A = A + second[a][b] * np.outer(slopes[a], slopes[b])
+    return A
+
+
+def _plus_logs(A: Any, first: list[sp.Expr], second: list[list[sp.Expr]], logs: list[int]) -> Any:
+    """Return d2W/dF2 (9, 9) with the part by logs alone.
+
+    W is symmetric in them: W_1 ln J + W_12 (ln J)^2/2 + (W_11 - W_12) |ln U|^2/2.
+    """
+    other, shear = second[logs[0]][logs[1]], second[logs[0]][logs[0]] - second[logs[0]][logs[1]]
+    eye = np.eye(9, dtype=int).astype(object)
+    turned = _transposed()
+    volume = np.outer(*[_integers(np.eye(3).ravel())] * 2)
+    A = A + other * volume + shear * (eye + turned) * sp.Rational(1, 2)
+    return A - first[logs[0]] * turned
 
 
 def _integers(values: Array) -> Any:

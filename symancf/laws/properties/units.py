@@ -79,10 +79,7 @@ class _Units:
         if isinstance(e, sp.Pow):
             return self._of_power(e)
         if isinstance(e, sp.Piecewise):
-            for _, condition in e.args:
-                for relation in condition.atoms(sp.core.relational.Relational):
-                    self.alike(relation.args, relation)
-            return self.alike([value for value, _ in e.args], e)
+            return self._of_cases(e)
         if isinstance(e, sp.Abs):
             return self.of(e.args[0])
         if type(e).__name__ == "atan2":
@@ -153,6 +150,12 @@ class _Units:
         self._require_none(self.of(exponent), e)
         self._require_none(unit, e)
         return NO_UNIT
+
+    def _of_cases(self, e: sp.Piecewise) -> Exponents | None:
+        for _, condition in e.args:
+            for relation in condition.atoms(sp.core.relational.Relational):
+                self.alike(relation.args, relation)
+        return self.alike([value for value, _ in e.args], e)
 
     def _require_none(self, unit: Exponents | None, of: sp.Basic) -> None:
         if unit is not None:
