@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (658, 109),
-    "first": (280, 59),
-    "second": (100, 35),
+    "whole": (663, 109),
+    "first": (283, 59),
+    "second": (103, 35),
     "motion": (449, 74),
 }
-STATEMENTS = 61089
+STATEMENTS = 61142
 
 
 @cache
