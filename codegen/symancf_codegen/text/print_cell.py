@@ -431,7 +431,7 @@ def _call(
     s = segment.index
     values = _operands(use, k, segment)
     if use.law.shared:  # see `keep`
-        values |= _memory_rows(use, k, s)
+        values |= _point_arguments(use, k, s)
     if solving:
         values["Q"] = f"(double *)Q{s}_{k}[{_point(use)}]"
     if weighing:
@@ -457,7 +457,7 @@ def _point(use: LawUse) -> str:
     return "q" if use.sections == 1 else f"({use.sections}*q + s)"
 
 
-def _memory_rows(use: LawUse, k: int, s: int) -> dict[str, str]:
+def _point_arguments(use: LawUse, k: int, s: int) -> dict[str, str]:
     """Return the C of the arguments that `keep` computes."""
     return {
         "P": f"P{s}_{k}",
