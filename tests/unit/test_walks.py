@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (103, 35),
     "motion": (449, 74),
 }
-STATEMENTS = 61142
+STATEMENTS = 61143
 
 
 @cache

@@ -174,42 +174,45 @@ class Objective:
             )
         return low, high
 
+    def penalised(self, penalty: Penalty | None, x: Array) -> tuple[float, Array, Any]:
+        """Return value, gradient and Hessian (or None) that the user adds (collective).
+
+        Raises
+        ------
+        ParameterError : the function returns something else; what it raises itself passes.
+        """
+        if penalty is None:
+            return 0.0, np.zeros_like(x), None
+        with together(self.problem.system.comm):
+            result: Any = penalty
+            if callable(result):
+                result = result(x.copy())
+            try:
+                value, gradient, *more = result
+                slope = np.asarray(gradient, dtype=float)
+                fine = np.isfinite(float(value)) and slope.shape == x.shape
+                fine = fine and bool(np.isfinite(slope).all())
+            except (TypeError, ValueError):
+                fine = False
+            if not fine or len(more) > 1:
+                raise ParameterError(
+                    f"{self.call}: penalty(x) must return a number, its gradient ({len(x)},) and, "
+                    "for methods with a Hessian, that",
+                    asked="penalty",
+                )
+        return float(value), slope, more[0] if more else None
+
     def unit(self, penalty: Penalty | None) -> float:
         """Return the size of the first goal with its penalty, or of its changes (collective)."""
         x = self.values
         value, slope = float(self(x)[0]), self.gradient([1.0])
-        with together(self.problem.system.comm):
-            more, by, _ = penalised(self.call, penalty, x)
+        more, by, _ = self.penalised(penalty, x)
         return max(abs(value + more), float(np.abs(self.scales() * (slope + by)).max())) or 1.0
 
     def scales(self) -> Array:
         """Return the size of each value (n,): the largest of its parameter, 1 where that is 0."""
         largest = [float(np.abs(own).max()) or 1.0 for own in self.split(self.values)]
         return np.repeat(largest, self.counts)
-
-
-def penalised(call: str, penalty: Penalty | None, x: Array) -> tuple[float, Array, Any]:
-    """Return value, gradient and Hessian (or None) that the user adds for values x.
-
-    Raises
-    ------
-    ParameterError : the function returns something else.
-    """
-    if penalty is None:
-        return 0.0, np.zeros_like(x), None
-    try:
-        value, gradient, *more = penalty(x.copy())
-        slope = np.asarray(gradient, dtype=float)
-        fine = np.isfinite(float(value)) and slope.shape == x.shape and np.isfinite(slope).all()
-    except (TypeError, ValueError):
-        fine = False
-    if not fine or len(more) > 1:
-        raise ParameterError(
-            f"{call}: penalty(x) must return a number, its gradient ({len(x)},) and, for methods "
-            "with a Hessian, that",
-            asked="penalty",
-        )
-    return float(value), slope, more[0] if more else None
 
 
 def missing(library: str, call: str) -> SymancfError:

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from ...errors import ParameterError
-from ...runtime.collective import together
 from ...values.parameter import label
-from .objective import Objective, penalised
+from .objective import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,8 +97,7 @@ def scipy(
     def both(x: Array) -> tuple[float, Array]:
         there = scales * x
         value = float(objective(there)[0])
-        with together(comm):
-            more, slope, _ = penalised(objective.call, penalty, there)
+        more, slope, _ = objective.penalised(penalty, there)
         return (value + more) / unit, scales * (objective.gradient([1.0]) + slope) / unit
 
     last: list[tuple[Array, Any, Any]] = []
@@ -108,8 +106,7 @@ def scipy(
         there, given = scales * x, comm.bcast(scales * np.ravel(d))
         objective(there)
         if not last or not np.array_equal(last[0][0], there):
-            with together(comm):
-                own = penalised(objective.call, penalty, there)[2]
+            own = objective.penalised(penalty, there)[2]
             last[:] = [(there, objective.hessian(), own)]
         _, H, own = last[0]
         found = H @ given if own is None else H @ given + own @ given
@@ -136,7 +133,7 @@ def scipy(
         **more,
     )
     best = scales * comm.bcast(found.x)
-    found.fun = float(objective(best)[0]) + penalised(objective.call, penalty, best)[0]
+    found.fun = float(objective(best)[0]) + objective.penalised(penalty, best)[0]
     found.x, found.solutions = best, objective.solutions
     found.jac = np.asarray(found.jac, dtype=float) * unit / scales
     return found

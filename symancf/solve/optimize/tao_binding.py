@@ -12,7 +12,7 @@ from ...errors import ParameterError
 from ...runtime.options import Option, SolverOptions, complaint
 from ...runtime.petsc import PETSc
 from ...values.parameter import label
-from .objective import Objective, penalised
+from .objective import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def tao(
         del tao  # an error's traceback would have it until after PETSc's end
         there = whole(x)
         value = float(objective(there)[0])
-        more, by, _ = penalised(objective.call, penalty, there)
+        more, by, _ = objective.penalised(penalty, there)
         slope.setArray((scales * (objective.gradient([1.0]) + by) / unit)[own])
         return (value + more) / unit
 
@@ -101,7 +101,7 @@ def tao(
             objective(self.at)
             given = whole(d)
             found = objective.hessian() @ given
-            more = penalised(objective.call, penalty, self.at)[2]
+            more = objective.penalised(penalty, self.at)[2]
             found = found if more is None else found + more @ given
             to.setArray((scales * found / unit)[own])
 
@@ -137,7 +137,7 @@ def tao(
                 ) from error
             solver.solve(x)
         best, reason = whole(x), int(solver.getConvergedReason())
-        more = penalised(objective.call, penalty, best)[0]
+        more = objective.penalised(penalty, best)[0]
         return OptimizeResult(
             x=best,
             fun=float(objective(best)[0]) + more,
