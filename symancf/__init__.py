@@ -61,6 +61,7 @@ _PUBLIC = {
     "Parameter": "values.parameter",
     "Field": "values.parameter",
     "Series": "values.series",
+    "Shape": "solve.gradients.shape",
     "Trace": "solve.gradients.trace",
     "Goal": "solve.gradients.goal",
     "fix": "catalogue.boundary",
@@ -180,6 +181,7 @@ __all__ = [
     "RigidBody",
     "Section",
     "Series",
+    "Shape",
     "Sphere",
     "StaticProblem",
     "Suspended",
@@ -288,6 +290,7 @@ if TYPE_CHECKING:
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .solve.fit import MaterialTest, fit
     from .solve.gradients.goal import Goal
+    from .solve.gradients.shape import Shape
     from .solve.gradients.trace import Trace
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem

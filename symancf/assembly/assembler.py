@@ -376,6 +376,10 @@ class Assembler:
         """Return the places of a parameter, of all forms that have it, among `values`."""
         return self._called.get(name, np.zeros(0, dtype=np.int64))
 
+    def place(self, number: int, name: str) -> int:
+        """Return the place of a parameter of a form among `values`."""
+        return int(self._first[number]) + parameters(self.forms[number]).index(name)
+
     def names(self) -> list[str]:
         """Return what the `values` are called."""
         return [f"{name} of {p.name!r}" for p in self.forms for name in parameters(p)]
