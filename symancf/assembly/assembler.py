@@ -376,6 +376,10 @@ class Assembler:
         """Return the places of a parameter, of all forms that have it, among `values`."""
         return self._called.get(name, np.zeros(0, dtype=np.int64))
 
+    def place(self, number: int, name: str) -> int:
+        """Return the place of a parameter of a form among `values`."""
+        return int(self._first[number]) + parameters(self.forms[number]).index(name)
+
     def names(self) -> list[str]:
         """Return what the `values` are called."""
         return [f"{name} of {p.name!r}" for p in self.forms for name in parameters(p)]
@@ -754,6 +758,33 @@ class Assembler:
                     values[k] = cell[number][own, form.kernel.cell.index(name)].sum()
                 rows[number] = cell[number]
         return Derivatives(values, rows, coordinates, not projected.any(), bad)
+
+    def shape(
+        self, x: Array, v: Array, forms: Sequence[int], seeds: Mapping[int, Array] | None = None
+    ) -> tuple[Array, int]:
+        """Return derivatives of s of `pull` by the reference, and the number of bad points.
+
+        A local vector (owned rows are complete), of the part that active `forms` on cells have in
+        s by their geometry; parameters are the same. Collective: kernels are compiled with the
+        mode ``shape`` when this happens first.
+        """
+        self.prepare("shape", forms)
+        terms: list[Term] = []
+        kept: list[Array] = []
+        for group in self.groups:
+            term = Term.from_buffer_copy(group.term)
+            if not set(forms).isdisjoint(group.numbers):
+                kernel = self._telling(self.forms[group.numbers[0]].kernel, "shape")
+                kept.append(group.seed(term, seeds or {}))
+                term.shape = kernel.addresses["shape"]
+            terms.append(term)
+        made, by = self._with_terms(terms), np.zeros_like(x)
+        with EVENTS["outputs"]:
+            at = self._address
+            bad = self._assemble(ctypes.byref(made), CODE["shape"], at(x), at(v), at(by), None)
+        if bad < 0:
+            raise MemoryError("assembly: no memory for the scratch of one batch")
+        return by, int(bad)
 
     def tabulate(self, mode: str, forms: Sequence[int], x: Array) -> tuple[dict[int, Array], int]:
         """Return what a function of kernels tells of the points of forms, by their numbers.

@@ -133,6 +133,10 @@ class DiscreteSystem(Configuration):
         names = {name for item in self.rubbing for name in item.friction()}
         return [form for form in self.forms if form.name in names]
 
+    def member(self, number: int) -> protocol.Binding:
+        """Return the body or term that a form belongs to."""
+        return self._members[self._member_of_piece[number]]
+
     # ---- building -----------------------------------------------------------------------------
     def _variables_of_members(self) -> list[StateVariable]:
         members = protocol.having(self._members, protocol.HasStateVariables)

@@ -347,15 +347,20 @@ class Group:
         (batches, rows, 8), and the weights of the latter, which are to be kept as long.
         `seeds` (n, rows) by the number of the form; `function` is the kernel's ``pull``.
         """
-        batches, rows = max(1, len(self._cell)), max(1, self._cell.shape[1])
-        by_uniform = aligned((batches, len(self._uniform), LANES))
-        by_cell, seed = aligned((batches, rows, LANES)), aligned((batches, rows, LANES))
+        seed = self.seed(term, seeds)
+        by_uniform, by_cell = aligned((len(seed), len(self._uniform), LANES)), aligned(seed.shape)
+        term.by_uniform, term.by_cell = address(by_uniform), address(by_cell)
+        term.uniform_rows, term.pull = len(self._uniform), function
+        return by_uniform, by_cell, seed
+
+    def seed(self, term: Term, seeds: Mapping[int, Array]) -> Array:
+        """Give a copy of this group's term weights of what entities remember; see `pull`."""
+        seed = aligned((max(1, len(self._cell)), max(1, self._cell.shape[1]), LANES))
         for k, number in enumerate(self.numbers):
             if number in seeds and len(seeds[number]):
                 self._fill(seed, k, seeds[number])
-        term.by_uniform, term.by_cell = address(by_uniform), address(by_cell)
-        term.seed, term.uniform_rows, term.pull = address(seed), len(self._uniform), function
-        return by_uniform, by_cell, seed
+        term.seed = address(seed)
+        return seed
 
     def tabulate(self, term: Term, rows: int, mode: str, function: int) -> Array:
         """Give a copy of this group's term a table of what a function of the kernel tells.
