@@ -95,6 +95,7 @@ class Backward:
             k: len(form.kernel.memory) for k, form in enumerate(forms) if form.kernel.memory
         }
         self._earlier: dict[int, Array] = {}  # by what laws remember, of forces at the present time
+        self._starts = False  # whether the motion begins with rates given to bodies that follow p
         self._goals: list[Goal] = []  # at the present time, of which parameters occur in them
         self._require()
 
@@ -188,7 +189,12 @@ class Backward:
         return [m.state[fixed], m.rate[fixed], m.acceleration[fixed], *first, *explicit]
 
     def _initial(self) -> list[Array]:
-        """Return what laws remember at first (collective)."""
+        """Return what laws remember at first, and the rates given to bodies (collective)."""
+        system = self._system
+        rates = [system.initial_rate()[: system.numbering.owned]] if self._starts else []
+        return [*self._first_memory(), *rates]
+
+    def _first_memory(self) -> list[Array]:
         if not self._remembers:
             return []
         system = self._system
@@ -212,6 +218,7 @@ class Backward:
             assemblers += [kinematics.gradients, kinematics.course]
         at_each_step = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
         chain = ChainRule(system, assemblers, variables, self._show, self._driven, at_each_step)
+        self._starts = self._begins_with_rates()
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
@@ -623,12 +630,27 @@ class Backward:
         start_rates = self._system.numbering.local(self._start_rates)
         self._through_start(step, start_rates, bars)
         self._remember(seeds, seeds)
-        if seeds:
-            first = [
-                seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()
-                for k, rows in self._remembers.items()
-            ]
+        first = [
+            seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()
+            for k, rows in self._remembers.items()
+        ]
+        if self._starts:
+            first.append(np.where(self._free, bars.v, 0.0)[: self._system.numbering.owned])
+        if first:
             self._constraints.add(state.time, step, {}, None, first)
+
+    def _begins_with_rates(self) -> bool:
+        """Tell whether the motion begins with the rates given to bodies (collective)."""
+        system = self._system
+        if not system.start_changes:
+            return False
+        self._go_to(self._states[0])
+        given, size = system.initial_rate()[: system.numbering.owned], self._start_rates
+        off = float(np.abs(given - size)[self._free[: len(size)]].max(initial=0.0))
+        most = float(np.abs(size).max(initial=0.0))
+        return bool(
+            system.comm.allreduce(off, op=MPI.MAX) <= 1e-12 * system.comm.allreduce(most, op=MPI.MAX)
+        )
 
     def _through_start(self, step: float, start_rates: Array, bars: MotionVectors) -> None:
         """Turn derivatives by consistent values into those by the state and rates given.

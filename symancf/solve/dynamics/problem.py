@@ -158,6 +158,7 @@ class DynamicProblem(OneProcess, Displayable):
         self._first: State | None = None
         self._trace: Trace | None = None  # of the last call of `solve`
         self._request: Requested  # of that
+        self._begins_with_given_rates = False  # those of bodies, see `_take_rates`
         self._given_rates: Array | None = None  # with which it began
         self._driven: list[Array] = []  # what parameters drove at its end
 
@@ -591,6 +592,7 @@ class DynamicProblem(OneProcess, Displayable):
         if system.redundant.some:
             require_consistent(system, to)
         if not self._started:
+            self._take_rates()
             self._first = self._first or self.state
         steps = TimeSteps(self, request, restarts)
         steps.begin(None if restarts is None else restarts.saved(to))
@@ -618,6 +620,19 @@ class DynamicProblem(OneProcess, Displayable):
         if not isinstance(self._integrator, Explicit):
             self._audit.tell_gain(self.energies)
         self._driven = [] if self._trace is None else self._fingerprint()
+
+    def _take_rates(self) -> None:
+        """Let a motion that begins anew have the rates that bodies are given now (collective).
+
+        Those that the program has written stay.
+        """
+        system, first = self._system, self._first
+        if first is None:
+            self._begins_with_given_rates = system.has_given_rates
+        elif self._begins_with_given_rates and first.rate is not None:
+            same = np.array_equal(system.rate[: system.numbering.owned], first.rate)
+            if system.comm.allreduce(same, op=MPI.LAND):
+                system.give_rates()
 
     # ---- derivatives ----------------------------------------------------------------------------
     @warns_once
@@ -717,4 +732,6 @@ class DynamicProblem(OneProcess, Displayable):
             system.update(system.time)
         rows = [rows for _, rows in sorted(system.assembler.rows.items())]
         at = np.array([system.time])
-        return [at, system.state.copy(), system.rate.copy(), system.assembler.values.copy(), *rows]
+        start = [system.initial_rate()] if system.start_changes else []
+        values = system.assembler.values.copy(), self._motion.mass.values.copy()
+        return [at, system.state.copy(), system.rate.copy(), *values, *start, *rows]
