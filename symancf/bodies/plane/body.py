@@ -360,7 +360,9 @@ class PlanarPoint(End):
         return self._turned if self.frame is None else self.frame
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
-        """Return the reference value (k, 3) of a jet."""
+        """Return the reference value (k, 3) of a jet; that of ``planar`` is in its coordinates."""
+        if jet == "planar":
+            return None
         if jet in ("value", "arm"):
             return places.X if jet == "value" else places.within
         if jet == "angle":
