@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...arrays import Array
+    from ...assembly.assembler import Derivatives
     from ...assembly.state import State
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
@@ -165,7 +166,8 @@ class Backward:
         """Go to a state of the trace, with the loads of its time (collective)."""
         self._integrator.restore(state)
         time = state.time
-        began = max((t for t in self._times if t < time), default=time)
+        first = int(np.searchsorted(self._times, time))
+        began = self._times[first - 1] if first else time
         self._motion.span = self._request.span(float(self._times[0]), float(began))
         self._motion.move_to(time)
 
@@ -284,7 +286,7 @@ class Backward:
         m = self._motion
         forces, by_rate = self._pull(r, {})
         moved = np.where(m.second, m.acceleration + m.damping.mass * m.rate, 0.0)
-        inertia = m.mass.pull(moved, np.where(m.second, r, 0.0))
+        inertia = self._inertia(moved, r)
         mass = np.where(m.second, inertia.coordinates, 0.0)
         own = MotionVectors.zeros(len(r))
         own.u, own.v, own.a = forces.coordinates, by_rate + m.damping.mass * mass, mass
@@ -306,6 +308,12 @@ class Backward:
     def _length(self, state: State) -> float:
         """Return the length of the step that ends in a state."""
         return float(state.method["last_step"]) or self._request.step
+
+    def _inertia(self, a: Array, w: Array) -> Derivatives:
+        """Return derivatives of w . M a, of what moves (collective)."""
+        m = self._motion
+        w = np.where(m.second, w, 0.0)
+        return m.mass.pull(a, w, parameters=m.mass.changes)
 
     def _pull(self, w: Array, seeds: dict[int, Array]) -> tuple[Any, Array]:
         """Return derivatives of w . R + seeds . update at held rates, and by rates (collective)."""
@@ -342,11 +350,12 @@ class Backward:
             )
         m = self._motion
         self._integrator.factors(h)
-        self._go_to(before)
-        begin = self._present()
         shares = self._shares(before, h)
+        go_to = self._go_to if any(shares) else self._integrator.restore  # loads are those of after
+        go_to(before)
+        begin = self._present()
         start = self._biased(begin, h, last, shares)
-        self._go_to(after)
+        go_to(after)
         old = np.zeros_like(bars.a)  # derivative by accelerations at the beginning, of its own
         if settles:
             old = self._unsettle(start, now, h, after, bars)
@@ -363,7 +372,7 @@ class Backward:
         self._go_to(before)
         if shares[0] or shares[1]:
             self._constraints.jerk(h, np.where(m.second, by_jerk, 0.0), bars)
-            self._go_to(before)
+            self._integrator.restore(before)
         return begin
 
     def _shares(self, before: State, h: float) -> tuple[float, float]:
@@ -597,7 +606,7 @@ class Backward:
         w, last = solver.guess(b), np.inf
         for _ in range(solver.corrections):
             forces = solver.pull(w, seeds)
-            inertia = m.mass.pull(moved, np.where(m.second, w, 0.0))
+            inertia = self._inertia(moved, w)
             rest = direct + forces.coordinates + solver.inertia(inertia.coordinates)
             rest = np.where(self._free, -rest, 0.0)
             change = solver.guess(rest)
@@ -649,7 +658,8 @@ class Backward:
         off = float(np.abs(given - size)[self._free[: len(size)]].max(initial=0.0))
         most = float(np.abs(size).max(initial=0.0))
         return bool(
-            system.comm.allreduce(off, op=MPI.MAX) <= 1e-12 * system.comm.allreduce(most, op=MPI.MAX)
+            system.comm.allreduce(off, op=MPI.MAX)
+            <= 1e-12 * system.comm.allreduce(most, op=MPI.MAX)
         )
 
     def _through_start(self, step: float, start_rates: Array, bars: MotionVectors) -> None:
