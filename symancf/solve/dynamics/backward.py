@@ -70,6 +70,8 @@ class Backward:
 
     #: relative: what a step and the one made again from its beginning may differ by
     same = 1e-6
+    #: by which derivatives grow over each third of a motion that is worth a warning
+    growth = 100.0
 
     def __init__(
         self,
@@ -224,6 +226,7 @@ class Backward:
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
+        self._squares: list[float] = []  # of steps, the last first: w . M w / h^4
         bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
         self._go_to(self._states[-1])
@@ -233,10 +236,35 @@ class Backward:
             here = self._step(n, here, bars, seeds)
         self._add_goals(weights.get(0, []), self._states[0], bars)
         self._start(bars, seeds)
+        self._warn_of_growth()
         owned = slice(0, system.numbering.owned)
         found = Gradient(value, chain.finish())
         found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
         return found
+
+    def _warn_of_growth(self) -> None:
+        """Warn where derivatives by the state grow on and on towards the start (collective).
+
+        Where each third of the motion multiplies them by `growth`, which oscillations and sums over
+        time do not, two motions that begin next to one another part at this rate.
+        """
+        squares, count = self._system.sum(np.array(self._squares)), len(self._squares)
+        if count < 9:
+            return
+        late, middle, early = (
+            math.sqrt(part.max(initial=0.0)) for part in np.array_split(squares, 3)
+        )
+        if not (late > 0.0 and middle > self.growth * late and early > self.growth * middle):
+            return
+        share = math.log(early / late) / (2.0 / 3.0 * count)
+        rate = share * count / (self._states[-1].time - self._states[0].time)
+        self._system.once.warn(
+            "growth of a gradient",
+            f"the derivatives by the state grow by e^({rate:.3g} t) towards the start of the "
+            f"motion, {math.exp(share):.3g} times each step: motions that begin next to one "
+            "another part at this rate, and the gradient is right for small changes alone; take "
+            "goals of a shorter time",
+        )
 
     def value(self, goal: Goal) -> float:
         """Return the value of a goal (collective)."""
@@ -576,6 +604,7 @@ class Backward:
             by_rate[m.rate_factor == 0.0] = 0.0
         self._remember(seeds, forces.rows)
         mass = np.where(m.second, inertia.coordinates, 0.0)
+        self._squares.append(float((w * mass)[self._owned].sum()) / h**4)
         ended = MotionVectors(
             bars.u + held.coordinates,
             bars.v + by_rate + m.damping.mass * mass,
