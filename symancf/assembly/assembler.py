@@ -703,7 +703,13 @@ class Assembler:
         f.fill(0.0)
         return self._call("parameter", x, None, f, None)
 
-    def pull(self, x: Array, v: Array, seeds: Mapping[int, Array] | None = None) -> Derivatives:
+    def pull(
+        self,
+        x: Array,
+        v: Array,
+        seeds: Mapping[int, Array] | None = None,
+        parameters: bool = True,
+    ) -> Derivatives:
         """Return derivatives of s = v . residual(x) + seeds . update(x) (collective).
 
         By all parameters, by what laws remember, and by the coordinates: (tangent^T v), exact
@@ -715,6 +721,7 @@ class Assembler:
         v : local vector with the values of ghosts.
         seeds : (n, rows) of entities by their form: weights of what these remember next, in the
             rows of `Form.cell` where they remember it; copies of entities have theirs, too.
+        parameters : return derivatives by these; else zeros, and no rows.
 
         Raises
         ------
@@ -722,10 +729,9 @@ class Assembler:
         ParameterError : points slide with friction on facets that move, or are damped there.
         """
         self.prepare("pull", np.flatnonzero(self._active).tolist())
-        projected: Mask = self._active & [
-            isinstance(form.entities, ClosestPoints) for form in self.forms
-        ]
-        for form in compress(self.forms, projected):
+        first = [self.forms[group.numbers[0]] for group in self.groups]
+        projected = [form for form in first if isinstance(form.entities, ClosestPoints)]
+        for form in projected:
             assert isinstance(form.entities, ClosestPoints)
             if form.entities.anchor >= 0 or self._vectors.get("rate") is not None:
                 raise ParameterError(
@@ -747,17 +753,10 @@ class Assembler:
                 term.by_uniform = term.by_cell = term.seed = None
         values = np.zeros_like(self.values)
         rows: dict[int, Array] = {}
-        for group, (by_uniform, by_cell, _) in kept.items():
-            uniform, cell = group.values_of(by_uniform), group.values_of(by_cell)
-            for number in group.numbers:
-                form, first = self.forms[number], int(self._first[number])
-                own = form.owned.astype(bool)  # sums count each entity once
-                slots = len(form.kernel.uniform)
-                values[first : first + slots] = uniform[number][own, :slots].sum(axis=0)
-                for k, name in enumerate(parameters(form)[slots:], first + slots):
-                    values[k] = cell[number][own, form.kernel.cell.index(name)].sum()
-                rows[number] = cell[number]
-        return Derivatives(values, rows, coordinates, not projected.any(), bad)
+        for group, (*tables, _) in kept.items() if parameters else ():
+            group.sum_of(tables, values)
+            rows |= group.values_of(tables[1])
+        return Derivatives(values, rows, coordinates, not projected, bad)
 
     def shape(
         self, x: Array, v: Array, forms: Sequence[int], seeds: Mapping[int, Array] | None = None

@@ -16,7 +16,7 @@ from ..arrays import Array, Integers, Ints
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
-from ..values.parameter import parameters_in
+from ..values.parameter import depends_on_time, parameters_in
 from . import protocol
 from .agreement import Common, require_agreement
 from .assembler import Assembler
@@ -306,14 +306,32 @@ class DiscreteSystem(Configuration):
     @cached_property
     def rate(self) -> Array:
         """Local vector of the rates of all coordinates; at first those given to bodies."""
-        self._first_rate = self._initial_rate()
+        self._first_rate = self.initial_rate()
         return self._first_rate.copy()
 
-    def _initial_rate(self) -> Array:
+    @property
+    def start_changes(self) -> bool:
+        """Whether rates given to bodies may follow a `Parameter`."""
+        return depends_on_time(self._start_values)
+
+    @property
+    def _start_values(self) -> list[Any]:
+        """What rates given to bodies follow from, as users gave it."""
+        bodies = protocol.having(self._of_bodies, protocol.HasInitialRate)
+        return [value for body in bodies for value in body.start_values]
+
+    def initial_rate(self) -> Array:
+        """Return the rates given to bodies, at the present state (collective)."""
         rate: Array = np.full(self.numbering.coordinates, np.nan)  # which no body has given
         for body in protocol.having(self._of_bodies, protocol.HasInitialRate):
             body.initial_rate(self, rate)
         return np.nan_to_num(rate, copy=False)
+
+    @property
+    def has_given_rates(self) -> bool:
+        """Whether rates are still those given to bodies (collective)."""
+        mine = np.array_equal(self.rate, self._first_rate)
+        return mine if self.comm.size == 1 else bool(self.comm.allreduce(mine, op=MPI.LAND))
 
     def renew_rate(self) -> None:
         """Take rates that are still those given to bodies to the present state (collective).
@@ -321,12 +339,13 @@ class DiscreteSystem(Configuration):
         A spin moves what is deformed by another velocity. Rates of a motion, and those that the
         program has written, stay.
         """
-        unchanged = self._first_rate is not None and np.array_equal(self._first_rate, self.rate)
-        if self.comm.size > 1:
-            unchanged = self.comm.allreduce(unchanged, op=MPI.LAND)
-        if self.motion is None and unchanged:
-            self._first_rate = self._initial_rate()
-            self.rate[:] = self._first_rate
+        if self.motion is None and "rate" in self.__dict__ and self.has_given_rates:
+            self.give_rates()
+
+    def give_rates(self) -> None:
+        """Let rates be those given to bodies, by present parameters (collective)."""
+        self._first_rate = self.initial_rate()
+        self.rate[:] = self._first_rate
 
     @cached_property
     def inertia(self) -> Assembler:
@@ -364,6 +383,7 @@ class DiscreteSystem(Configuration):
             value for assembler in assemblers for value in assembler.uniform_values
         ]
         values += [value for support in self.supports for value in support.values]
+        values += self._start_values
         return list({id(found): found for found in parameters_in(values)}.values())
 
     def place_mass(self) -> None:

@@ -56,6 +56,7 @@ from ..values.parameter import (
     Checked,
     Field,
     Fixed,
+    Numbers,
     Parameter,
     Value,
     call_array,
@@ -108,7 +109,8 @@ class Body(OneProcess, Displayable):
         e2 of the sections: a function of X (n, 3) -> (n, 3), or three numbers, the same
         everywhere; default: averaged from the mesh (see `symancf.places.geometry`).
     smooth_deg : angle [degrees] up to which facets that meet are parts of one smooth surface.
-    velocity : at the start of dynamics [m/s], (3,), or a function of the place, X (n, 3) -> (n, 3).
+    velocity : at the start of dynamics [m/s], (3,), numbers or `Parameter`, or a function of the
+        place, X (n, 3) -> (n, 3).
     spin : angular velocity at the start of dynamics [rad/s], (3,), about the origin of the
         coordinates, in which `velocity` is that of a point there; see `symancf.bodies.start`.
     parameters : values of the energy's parameters, and ``rho`` (and ``thickness``, ``A``):
@@ -148,7 +150,7 @@ class Body(OneProcess, Displayable):
         direction: Callable[[Array], npt.ArrayLike] | npt.ArrayLike | None = None,
         smooth_deg: float = 50.0,
         velocity: Velocity = None,
-        spin: npt.ArrayLike | None = None,
+        spin: Numbers | None = None,
         **parameters: Any,
     ) -> None:
         element, energy = pair(region, element, energy, name, parameters, volumetric, quadrature)
@@ -711,6 +713,11 @@ class CellBodyBinding:
         ]
 
     # ---- a motion -------------------------------------------------------------------------------
+    @property
+    def start_values(self) -> Sequence[Any]:
+        """What rates at the start follow from, as users gave it."""
+        return () if self.body._start is None else self.body._start.values
+
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` or `spin` into a local vector (collective)."""
         start, numbering = self.body._start, configuration.numbering
