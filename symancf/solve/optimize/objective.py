@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
-    from ..statics.hessian import GaussNewton
+    from ..statics.hessian import Hessian
     from ..statics.taylor import Differentiable
 
 #: Maps all values x to value, gradient (n,) and, for methods with a Hessian, that (n, n).
@@ -126,7 +126,7 @@ class Objective:
         own = np.concatenate([np.atleast_1d(found[p]) for p in self.parameters])
         return np.asarray(self.problem.system.comm.bcast(own))
 
-    def hessian(self) -> GaussNewton:
+    def hessian(self) -> Hessian:
         """Return products with the Hessian of the first goal at the present values (collective).
 
         Raises
