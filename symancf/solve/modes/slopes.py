@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from mpi4py import MPI
 
+from ...assembly.matrices import Matrices
 from ...errors import ParameterError
 from ...output.history import History
 from ...runtime.collective import together
@@ -19,22 +21,48 @@ from ..gradients.goal import GoalSlopes
 from ..gradients.gradient import require_variables
 from ..statics.adjoint import Adjoint, in_equilibrium
 from ..statics.equilibrium import EquilibriumSolver
+from .pencil import Pencil
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...arrays import Array
+    from ...arrays import Array, Complex
     from ...assembly.assembler import Derivatives
     from ...assembly.discrete import DiscreteSystem
+    from ...system import System
     from ..gradients.gradient import Variable
-    from .shapes import Modes
 
 #: Relative gap of eigenvalues up to which they are one that is repeated
 CLUSTER_GAP = 1e-6
-#: of elastic forces: what an eigenvector may leave of K x = w2 M x
+#: of the size of the largest body: a state that is the same
+SAME = 1e-9
+#: of forces of inertia: what an eigenvector may leave of K x = w2 M x
 EIGENVECTOR = 1e-6
-#: of the stiffness times the size of the system: a force that is none
-NO_FORCE = 1e-11
+BESIDE = 0.01  # of an eigenvalue: a shift beside it
+#: of the stiffness times the size of the system: a force that is none but round-off
+NO_FORCE = 1e-14
+
+
+class Spectrum(Protocol):
+    """Modes that were found: `Modes`."""
+
+    symmetric: bool
+    near: float | None
+    eigenvalues: Complex
+    base: Array
+    shapes: Array
+
+    @property
+    def system(self) -> System:
+        """The system that they are of."""
+
+    @property
+    def squares(self) -> Array:
+        """Squares of circular frequencies."""
+
+    def _number(self, k: int) -> int: ...
+
+    def __len__(self) -> int: ...
 
 
 class FrequencySlopes:
@@ -67,23 +95,45 @@ class FrequencySlopes:
         numbering = system.numbering
         self._owned = np.arange(numbering.coordinates) < numbering.start[numbering.owned_vertices]
         self._fixed = numbering.fixed_by >= 0
+        moves = numbering.those("position", "direction", "angle", "sliding")
+        self._lengths = np.where(moves, numbering.natural(system.extent), 0.0)
         self._adjoint: Adjoint | None = None
 
-    def require_modes(self, pairs: Sequence[tuple[float, Array]]) -> None:
-        """Raise where eigenvectors are not those of the present parameters (collective)."""
-        system, numbering = self.system, self.system.numbering
-        for square, x in pairs:
-            f = np.zeros_like(x)
-            system.assembler.product(system.state, x, f)
-            rest, size = (numbering.to_rows(v) for v in (f - square * system.mass_times(x), f))
-            left, whole = system.sum(np.array([rest @ rest, size @ size]))
-            if not left <= EIGENVECTOR**2 * whole:
-                raise ParameterError(
-                    "gradient of modes: they are not those of the present parameters, or not "
-                    f"found to enough digits ({np.sqrt(left / whole):.1e}): find them again",
-                    asked="gradient",
-                    given=float(np.sqrt(left / whole)),
+    def refined(self, pairs: Sequence[tuple[float, Array]]) -> list[Array]:
+        """Return eigenvectors with the multipliers that belong to them (collective).
+
+        By one inverse iteration for each, which leaves combinations of equal ones as they are.
+
+        Raises
+        ------
+        ParameterError : they are not those of the present parameters.
+        """
+        system, numbering, found = self.system, self.system.numbering, []
+        matrices = Matrices(system)
+        pencil = Pencil(system, matrices.tangent(), matrices.mass(), symmetric=True)
+        try:
+            for square, x in pairs:
+                shift = (1.0 - BESIDE) * square
+                pencil.require(pencil.factor(shift), "gradient of modes")
+                rows = system.unknowns.from_rows(numbering.to_rows(system.mass_times(x)))
+                z = (square - shift) * system.unknowns.local(pencil.solved(rows))
+                f, m = np.zeros_like(z), system.mass_times(z)
+                system.assembler.product(system.state, z, f)
+                rest, size, *mass = (numbering.to_rows(v) for v in (f - square * m, m, z, m))
+                rest, size, own = system.sum(
+                    np.array([rest @ rest, square**2 * size @ size, mass[0] @ mass[1]])
                 )
+                if not rest <= EIGENVECTOR**2 * size:
+                    raise ParameterError(
+                        "gradient of modes: they are not those of the present parameters "
+                        f"({np.sqrt(rest / size):.1e}): find them again",
+                        asked="gradient",
+                        given=float(np.sqrt(rest / size)),
+                    )
+                found.append(z / np.sqrt(own))
+        finally:
+            pencil.destroy()
+        return found
 
     def gradient(
         self, parts: Sequence[tuple[float, float, Array, Array]], variables: Sequence[Variable]
@@ -95,9 +145,7 @@ class FrequencySlopes:
         parts : (c, w2, a, b).
         """
         system = self.system
-        bends = [
-            _times(c, bend(system, a, b, "gradient of modes")) for c, _, a, b in parts
-        ]
+        bends = [_times(c, bend(system, a, b, "gradient of modes")) for c, _, a, b in parts]
         by = _sum(bends)
         inertia = _sum(
             [_times(-c * square, system.inertia.pull(b, a)) for c, square, a, b in parts]
@@ -133,16 +181,15 @@ class FrequencySlopes:
         with together(system.comm):
             found = system.assembler.pull(system.state, v)
         chain = self._chain(variables)
-        product = np.zeros_like(v)
-        system.assembler.product(system.state, v, product)
         held = np.where(self._owned & self._fixed, found.coordinates, 0.0)[self._fixed]
         chain.add(system.time, 0.0, Sensitive({0: found}, [held]))
-        least = NO_FORCE * system.stiffness * system.extent
+        forces = np.where(self._owned, found.coordinates, 0.0) * self._lengths
+        least = NO_FORCE * system.comm.allreduce(float(np.abs(forces).max(initial=0.0)), op=MPI.MAX)
         sizes = [
             float(np.abs(value * np.asarray(getattr(v, "values", getattr(v, "value", 1.0)))).max())
             for v, value in chain.finish()
         ]
-        return max(sizes) > least
+        return bool(max(sizes) > least)
 
     def _solver(self) -> Adjoint:
         """Return what solves with the transposed tangent (collective)."""
@@ -157,7 +204,7 @@ class FrequencySlopes:
 
 
 def gradient_of(
-    modes: Modes, parameters: Sequence[Variable], numbers: int | Sequence[int], of: str
+    modes: Spectrum, parameters: Sequence[Variable], numbers: int | Sequence[int], of: str
 ) -> tuple[float, list[tuple[Variable, float | Array]]]:
     """Return the sum or product of squares of frequencies, and its derivatives; see `Modes`."""
     system = modes.system._discrete
@@ -186,15 +233,15 @@ def gradient_of(
                 possible=sorted(group),
             )
     slopes = FrequencySlopes(system)
-    slopes.require_modes([(squares[k], shapes[k]) for k in own])
+    x = slopes.refined([(squares[k], shapes[k]) for k in own])
     value = float(squares[own].sum() if of == "sum" else squares[own].prod())
     factors = [1.0 if of == "sum" else value / squares[k] for k in own]
-    parts = [(c, squares[k], shapes[k], shapes[k]) for c, k in zip(factors, own, strict=True)]
+    parts = [(c, squares[k], v, v) for c, k, v in zip(factors, own, x, strict=True)]
     return value, slopes.gradient(parts, variables)
 
 
 def directional(
-    modes: Modes, parameters: Sequence[Variable], directions: Sequence[Any], mode: int
+    modes: Spectrum, parameters: Sequence[Variable], directions: Sequence[Any], mode: int
 ) -> Array:
     """Return the directional derivatives of equal squares of frequencies; see `Modes`."""
     system = modes.system._discrete
@@ -211,20 +258,19 @@ def directional(
         )
     group = cluster(modes, modes._number(mode) % len(modes))
     slopes, squares = FrequencySlopes(system), modes.squares
-    slopes.require_modes([(squares[k], modes.shapes[k]) for k in group])
+    x = slopes.refined([(squares[k], modes.shapes[k]) for k in group])
     D = np.zeros((len(group), len(group)))
-    for i, k in enumerate(group):
-        for j, m in enumerate(group[: i + 1]):
-            pairs = slopes.gradient(
-                [(1.0, float(squares[group].mean()), modes.shapes[k], modes.shapes[m])], variables
-            )
+    square = float(squares[group].mean())
+    for i in range(len(group)):
+        for j in range(i + 1):
+            pairs = slopes.gradient([(1.0, square, x[i], x[j])], variables)
             D[i, j] = D[j, i] = sum(
                 float(np.sum(value * d)) for (_, value), d in zip(pairs, along, strict=True)
             )
     return np.asarray(np.linalg.eigvalsh(D))
 
 
-def cluster(modes: Modes, number: int) -> list[int]:
+def cluster(modes: Spectrum, number: int) -> list[int]:
     """Return the modes with the frequency of one, by their numbers.
 
     Raises
@@ -238,7 +284,9 @@ def cluster(modes: Modes, number: int) -> list[int]:
             asked="gradient",
             given=complex(modes.eigenvalues[number]),
         )
-    if not np.array_equal(modes.base, modes.system.state):
+    system = modes.system._discrete
+    moved = np.abs(modes.base - system.state) / system.numbering.natural(system.extent)
+    if system.comm.allreduce(float(moved.max(initial=0.0)), op=MPI.MAX) > SAME:
         raise ParameterError(
             "gradient of modes: the state is another than that in which they were found",
             asked="state",
@@ -246,7 +294,8 @@ def cluster(modes: Modes, number: int) -> list[int]:
     squares = modes.squares
     order = np.argsort(squares, kind="stable")
     groups = np.split(
-        order, 1 + np.flatnonzero(np.diff(squares[order]) > CLUSTER_GAP * np.abs(squares[order[1:]]))
+        order,
+        1 + np.flatnonzero(np.diff(squares[order]) > CLUSTER_GAP * np.abs(squares[order[1:]])),
     )
     k = next(k for k, group in enumerate(groups) if number in group)
     if k == len(groups) - 1 or (k == 0 and modes.near is not None):
@@ -283,18 +332,16 @@ def bend(system: DiscreteSystem, a: Array, b: Array, what: str) -> Derivatives:
 
 def _times(factor: float, by: Derivatives) -> Derivatives:
     rows = {k: factor * x for k, x in by.rows.items()}
-    return replace(
-        by, values=factor * by.values, rows=rows, coordinates=factor * by.coordinates
-    )
+    return replace(by, values=factor * by.values, rows=rows, coordinates=factor * by.coordinates)
 
 
 def _sum(parts: Sequence[Derivatives]) -> Derivatives:
-    first = parts[0]
-    rows = {k: sum(p.rows[k] for p in parts) for k in first.rows}
-    return replace(
-        first,
-        values=sum(p.values for p in parts),
-        coordinates=sum(p.coordinates for p in parts),
-        rows=rows,
-    )
-
+    total = parts[0]
+    for part in parts[1:]:
+        total = replace(
+            total,
+            values=total.values + part.values,
+            coordinates=total.coordinates + part.coordinates,
+            rows={k: x + part.rows[k] for k, x in total.rows.items()},
+        )
+    return total

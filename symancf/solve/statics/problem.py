@@ -19,7 +19,6 @@ from ...output import checkpoint
 from ...output.restart import Restarts
 from ...output.steps import Step
 from ...output.tracking import Watched, monitored, owner_of, parents_of, record
-from ...runtime.collective import together
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
 from ...runtime.log import STAGES
@@ -682,13 +681,12 @@ class StaticProblem(OneProcess, Displayable):
 
     def _fingerprint(self) -> bytes:
         """Return a hash of what an equilibrium depends on (collective)."""
-        system = self._system
-        with together(system.comm):
-            system.update(system.time)
+        system, prescribed = self._system, self._system.state.copy()
+        system.prescribe(system.time, prescribed)
         rows = [rows for _, rows in sorted(system.assembler.rows.items())]
         at = np.array([system.time, float(self.solver.ready)])
         found = hashlib.blake2b()
-        for values in (at, system.state, system.assembler.values, *rows):
+        for values in (at, system.state, prescribed, system.assembler.values, *rows):
             found.update((values + 0.0).tobytes())  # -0 is 0
         return found.digest()
 
