@@ -455,3 +455,22 @@ def test_what_is_no_gradient_of_a_motion_is_refused() -> None:
         damped.problem.gradient(damped.goal, damped.variables)
     with pytest.raises(sa.ParameterError, match="memory="):
         sa.Trace(memory="much")
+
+
+def test_a_density_or_a_support_that_changed_since_the_motion_is_told() -> None:
+    mesh = sa.Mesh.box((1.0,), (2,))
+    p = parameters(rho=1.0, way=0.1)
+    given = {"EA": 500.0, "EI": 0.5, "rho": p["rho"], "A": 0.1}
+    line = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    clamp = sa.fix(line["x0"], displacement=(0.0, 0.0, lambda t: p["way"].value * t**2))
+    problem = sa.DynamicProblem(sa.System(line, terms=[clamp]), options=EXACT)
+    problem.solve(to=0.03, step=0.01, trace=sa.Trace())
+    goal = sa.Goal(lambda u_a: u_a[2], line.at((1.0, 0.0, 0.0)))
+    known = problem.gradient(goal, [*p.values()])
+    for parameter in p.values():
+        parameter.value *= 2.0
+        with pytest.raises(sa.ParameterError, match="another than after the last"):
+            problem.gradient(goal, [parameter])
+        parameter.value /= 2.0
+    again = problem.gradient(goal, [*p.values()])
+    assert [again[v] for v in p.values()] == pytest.approx([known[v] for v in p.values()], rel=1e-9)

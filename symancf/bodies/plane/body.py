@@ -360,11 +360,11 @@ class PlanarPoint(End):
         return self._turned if self.frame is None else self.frame
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
-        """Return the reference value (k, 3) of a jet; that of ``planar`` is in its coordinates."""
-        if jet == "planar":
-            return None
+        """Return the reference value (k, 3) of a jet; of ``planar`` none: coordinates have it."""
         if jet in ("value", "arm"):
             return places.X if jet == "value" else places.within
+        if jet == "planar":
+            return None
         if jet == "angle":
             return np.tile(self.body._reference[2:] * np.eye(3)[0], (places.size, 1))
         axis = self.reference_frame[:, int(jet.removeprefix("axis"))]

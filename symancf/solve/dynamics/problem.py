@@ -746,11 +746,14 @@ class DynamicProblem(OneProcess, Displayable):
 
     def _fingerprint(self) -> list[Array]:
         """Return what the motion depends on at its end (collective)."""
-        system = self._system
+        system, prescribed = self._system, self._system.state.copy()
+        system.prescribe(system.time, prescribed)
         with together(system.comm):
             system.update(system.time)
-        rows = [rows for _, rows in sorted(system.assembler.rows.items())]
-        at = np.array([system.time])
+            system.inertia.update(system.time)
+        kernels = (system.assembler, system.inertia)
+        values = [x.values.copy() for x in kernels]
+        values += [rows for x in kernels for _, rows in sorted(x.rows.items())]
         start = [system.initial_rate()] if system.start_changes else []
-        values = system.assembler.values.copy(), self._motion.mass.values.copy()
-        return [at, system.state.copy(), system.rate.copy(), *values, *start, *rows]
+        at = np.array([system.time])
+        return [at, system.state.copy(), prescribed, system.rate.copy(), *values, *start]
