@@ -258,8 +258,18 @@ class DiscreteSystem(Configuration):
         """
         if not self.has_halves:
             return None
-        half = Half(self.comm, self.numbering, [form for form in self.forms if not form.moving])
+        half = Half(self.comm, self.numbering, [form for form in self.forms if keeps_nodes(form)])
         self.assembler.attach_half(half)
+        return half
+
+    @cached_property
+    def half_of_motion(self) -> Half | None:
+        """`half` with places for the mass, where all terms of motions have some (collective)."""
+        if not self._are_of_nodes([*self.forms, *self.inertia.forms]):
+            return None
+        half = self.half
+        assert half is not None
+        self.inertia.attach_half(half)
         return half
 
     @cached_property
@@ -277,8 +287,10 @@ class DiscreteSystem(Configuration):
     @property
     def has_halves(self) -> bool:
         """Whether the terms of the tangent are between nodes alone (collective)."""
-        suits = not self.changing
-        suits = suits and all(keeps_nodes(form) for form in self.forms if not form.moving)
+        return self._are_of_nodes([form for form in self.forms if not form.moving])
+
+    def _are_of_nodes(self, forms: Sequence[Form]) -> bool:
+        suits = not self.changing and all(keeps_nodes(form) for form in forms)
         return bool(self.comm.allreduce(suits, op=MPI.LAND))
 
     def release_matrix(self) -> None:
