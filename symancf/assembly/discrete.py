@@ -23,6 +23,7 @@ from .assembler import Assembler
 from .configuration import Configuration
 from .form import keeps_nodes
 from .half import Half
+from .half_blocks import nodes_of_cells
 from .matrix import Matrix
 from .matrix_free import MatrixFree, suits_products
 from .memory import Memory
@@ -264,8 +265,22 @@ class DiscreteSystem(Configuration):
 
     @cached_property
     def half_of_motion(self) -> Half | None:
-        """`half` with places for the mass, where all terms of motions have some (collective)."""
-        if not self._are_of_nodes([*self.forms, *self.inertia.forms]):
+        """`half` with places for the mass, where all terms of motions have some (collective).
+
+        None also where matrices of cells that are not symmetric, as of viscosity, would have more
+        than half as many entries as the others: their skew parts are stored by cells.
+        """
+        forms = [*self.forms, *self.inertia.forms]
+        if not self._are_of_nodes(forms):
+            return None
+        entries = np.zeros(2)
+        for form in self.forms:
+            if form.kernel.has_tangent:
+                entries[int(form.kernel.symmetric)] += (
+                    form.size * nodes_of_cells(form).shape[1] ** 2
+                )
+        skew, others = self.sum(entries).tolist()
+        if skew > 0.5 * others:
             return None
         half = self.half
         assert half is not None
