@@ -36,7 +36,7 @@ from ..values.parameter import (
 from .closest_points import library as load_library
 from .form import ClosestPoints, Form, Role
 from .group import Group, grouped, parameters, source
-from .structures import LANES, Term, Terms
+from .structures import LANES, HalfRows, Term, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -552,15 +552,23 @@ class Assembler:
 
     def tangent(self, x: Array, f: Array, matrix: Matrix | Half) -> int:
         """Write residual and tangent; `matrix` is one that was attached."""
-        f.fill(0.0)
         if matrix is self._half:
-            self._half.begin()
-            self._assembler.half = ctypes.pointer(self._half.structure)
+            with self._half.rewritten():
+                return self._half.add(self, x, f)
+        f.fill(0.0)
+        try:
+            return self._call("tangent", x, None, f, None)
+        finally:
+            matrix.finish()  # collective, so also where this rank failed
+
+    def write_half(self, x: Array, f: Array, rows: HalfRows) -> int:
+        """Write the residual, and the tangent to the rows of a half that was attached."""
+        f.fill(0.0)
+        self._assembler.half = ctypes.pointer(rows)
         try:
             return self._call("tangent", x, None, f, None)
         finally:
             self._assembler.half = None
-            matrix.finish()  # collective, so also where this rank failed
 
     def product(self, x: Array, v: Array, f: Array, linear: Linearized | None = None) -> int:
         """Write tangent(x) . v into the local vector `f` without a matrix.

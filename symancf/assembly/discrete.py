@@ -23,6 +23,7 @@ from .assembler import Assembler
 from .configuration import Configuration
 from .form import keeps_nodes
 from .half import Half
+from .half_blocks import nodes_of_cells
 from .matrix import Matrix
 from .matrix_free import MatrixFree, suits_products
 from .memory import Memory
@@ -262,8 +263,32 @@ class DiscreteSystem(Configuration):
         """
         if not self.has_halves:
             return None
-        half = Half(self.comm, self.numbering, [form for form in self.forms if not form.moving])
+        half = Half(self.comm, self.numbering, [form for form in self.forms if keeps_nodes(form)])
         self.assembler.attach_half(half)
+        return half
+
+    @cached_property
+    def half_of_motion(self) -> Half | None:
+        """`half` with places for the mass, where all terms of motions have some (collective).
+
+        None also where matrices of cells that are not symmetric, as of viscosity, would have more
+        than half as many entries as the others: their skew parts are stored by cells.
+        """
+        forms = [*self.forms, *self.inertia.forms]
+        if not self._are_of_nodes(forms):
+            return None
+        entries = np.zeros(2)
+        for form in self.forms:
+            if form.kernel.has_tangent:
+                entries[int(form.kernel.symmetric)] += (
+                    form.size * nodes_of_cells(form).shape[1] ** 2
+                )
+        skew, others = self.sum(entries).tolist()
+        if skew > 0.5 * others:
+            return None
+        half = self.half
+        assert half is not None
+        self.inertia.attach_half(half)
         return half
 
     @cached_property
@@ -281,8 +306,10 @@ class DiscreteSystem(Configuration):
     @property
     def has_halves(self) -> bool:
         """Whether the terms of the tangent are between nodes alone (collective)."""
-        suits = not self.changing
-        suits = suits and all(keeps_nodes(form) for form in self.forms if not form.moving)
+        return self._are_of_nodes([form for form in self.forms if not form.moving])
+
+    def _are_of_nodes(self, forms: Sequence[Form]) -> bool:
+        suits = not self.changing and all(keeps_nodes(form) for form in forms)
         return bool(self.comm.allreduce(suits, op=MPI.LAND))
 
     def release_matrix(self) -> None:

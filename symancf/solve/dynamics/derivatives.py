@@ -141,7 +141,8 @@ class ConstraintKinematics:
             for form in forms
         )
         self.gradients = system.assembler.part(forms)
-        self.gradients.attach(system.matrix, numbers)
+        if self.any:
+            self.gradients.attach(system.matrix, numbers)
         self._f: Array = np.zeros(system.numbering.coordinates)
         self.derive()
 

@@ -35,6 +35,7 @@ from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..gradients.trace import Trace
 from ..march import march
+from ..preconditioner import without_aij
 from ..solver import attach_rigid_modes, fitting, idle_options, is_symmetric
 from .accelerations import Accelerations
 from .energy import Audit
@@ -216,8 +217,6 @@ class DynamicProblem(OneProcess, Displayable):
         ts.setOptionsPrefix(self._prefix)
         snes = ts.getSNES()
         uses = wanted(self._options) if self._options.choice("aids") else AIDS
-        self._newton = Newton(self._motion, snes, uses)
-        self._accelerations = Accelerations(self._motion, self._newton)
         method = chosen(self.method, self._options.choice("ts_type"))
         preconditioner = self._options.choice("pc_type")
         self._options.refuse(f"method={name_of(method)!r}", used_by(method))
@@ -226,7 +225,12 @@ class DynamicProblem(OneProcess, Displayable):
             fitting(defaults(system, method, preconditioner, fixed), preconditioner)
         )
         if options.get("pc_type") == "gamg":
+            system.place_mass()
             attach_rigid_modes(system)
+        if method == IMPLICIT and without_aij(system, options["ksp_type"], options["pc_type"]):
+            self._motion.half = system.half_of_motion
+        self._newton = Newton(self._motion, snes, uses)
+        self._accelerations = Accelerations(self._motion, self._newton)
         self._integrator = integrator(
             method, self._accelerations, self.spectral_radius, self._stabilisation
         )

@@ -154,7 +154,7 @@ class TransposedStep:
         """Make factors of the tangent of the present step (collective)."""
         motion, pc = self._motion, self._ksp.getPC()
         with together(self._system.comm):
-            motion.tangent(np.zeros_like(motion.state))
+            motion.tangent(np.zeros_like(motion.state), motion.matrix)
         mat = motion.matrix.mat
         self._ksp.setOperators(mat, mat)
         pc.setReusePreconditioner(False)

@@ -19,7 +19,7 @@ from ...newton import MAX_FORCING, Forcing, Mended, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
 from ..multigrid import GRIDS
-from ..preconditioner import Preconditioner, over_nodes
+from ..preconditioner import Preconditioner, without_aij
 from ..solver import is_symmetric
 from ..takeover import Takeover
 from .linear import LinearSolver
@@ -58,17 +58,6 @@ def release() -> None:
         _trim(ctypes.c_size_t(0))
 
 
-def _without_aij(system: DiscreteSystem, ksp: PETSc.KSP) -> bool:
-    """Tell whether the tangent needs not be PETSc's AIJ (collective).
-
-    So it is with multigrid on grids over nodes without other unknowns, in methods whose residual
-    needs no norm of the tangent.
-    """
-    if ksp.getPC().getType() != GRIDS or ksp.getType() not in ("cg", "gmres", "fgmres"):
-        return False
-    return not isinstance(over_nodes(system), str)
-
-
 def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> MatrixFree | None:
     """Return the tangent without entries, where it serves (collective).
 
@@ -90,7 +79,7 @@ def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> 
         )
     if wanted == HALVES or (wanted is None and system.numbering.size < MATRIX_FREE_FROM):
         return None
-    possible = is_symmetric(system) and _without_aij(system, ksp)
+    possible = is_symmetric(system) and without_aij(system, ksp.getType(), ksp.getPC().getType())
     found = system.matrix_free if possible else None
     if found is None and wanted is not None:
         raise SymancfError(
@@ -209,7 +198,7 @@ class KrylovSolver(LinearSolver):
         self._present = Tangent(system, vectors, (self._scratch, self._rows))
         self._free = _matrix_free(system, ksp, options.choice("mat_type"))
         self._half: Half | None = None
-        if self._free is None and _without_aij(system, ksp):
+        if self._free is None and without_aij(system, ksp.getType(), ksp.getPC().getType()):
             release()  # what numbering has freed lies in pieces that no entries fit into
             self._half = system.half
         symmetric = is_symmetric(system) or self._half is not None  # whose symmetric part it is

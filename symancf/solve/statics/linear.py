@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...assembly.half import Half
+from ...assembly.half import write_tangent
 from ...assembly.matrix_free import MatrixFree
-from ...runtime.collective import together
 from ..fixed_solver import FIXED, FixedSolver
 from ..residual import LinearResidual
 from ..solver import is_symmetric, solver_name
@@ -18,6 +17,7 @@ from ..solver import is_symmetric, solver_name
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.half import Half
     from ...assembly.matrix import Matrix
     from ...assembly.vectors import Vectors
     from ...runtime.options import SolverOptions
@@ -81,10 +81,9 @@ class LinearSolver:
         start = time.process_time()
         storage = self.storage
         assert not isinstance(storage, MatrixFree)  # see `KrylovSolver.assemble`
-        with together(self.system.comm):
-            bad = self.system.assembler.tangent(state, self._scratch, storage)
-        if isinstance(storage, Half) and storage.rescaled():
-            bad = self.system.assembler.tangent(state, self._scratch, storage)
+        bad = write_tangent(
+            storage, lambda: self.system.assembler.tangent(state, self._scratch, storage)
+        )
         self.seconds["assembly"] += time.process_time() - start
         return bad
 
