@@ -13,7 +13,6 @@ from mpi4py import MPI
 
 from .. import output
 from ..mesh import Mesh
-from ..output.sampling import sample
 from ..runtime.collective import reduced
 from ..runtime.progress import peak_memory
 from .solution import pulled, size
@@ -58,9 +57,8 @@ def run(n: int, folder: str | None = None, write: bool = False) -> dict[str, Any
         phases.end("Newton's method")
         if write:
             (body,) = problem.system.bodies
-            output.write(
-                place / "cube.vtu", sample(problem.system, body, fields={}, divisions=1), comm
-            )
+            every = output.slabs(problem.system, body, fields={}, divisions=1)
+            output.write(place / "cube.vtu", every, comm)
             phases.end("output")
         comm.Barrier()
     most = reduced(comm, np.array(list(phases.phases.values())), MPI.MAX)
