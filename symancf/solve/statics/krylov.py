@@ -120,18 +120,17 @@ class Tangent(Shell):
 
     Parameters
     ----------
-    scratch : a local vector and a vector of rows that products may overwrite.
+    scratch : a vector of rows that products may overwrite.
     """
 
-    def __init__(
-        self, system: DiscreteSystem, vectors: Vectors, scratch: tuple[Array, PETSc.Vec]
-    ) -> None:
+    def __init__(self, system: DiscreteSystem, vectors: Vectors, scratch: PETSc.Vec) -> None:
         self.border: tuple[Array, Array] | None = None
         self.entries: PETSc.Mat | None = None
         self._assembler = assembler = system.assembler
         self.state, self._linear = system.state.copy(), Linearized()
-        state, linear, (f, ours) = self.state, self._linear, scratch
-        directions: list[Array] = []  # once there is one: its fixed coordinates stay zero
+        state, linear, ours = self.state, self._linear, scratch
+        # a direction, whose fixed coordinates stay zero, and its product, once there is one
+        pair: list[Array] = []
         handle = ctypes.c_void_p(ours.handle)
 
         def multiply(x: int, y: int) -> None:
@@ -147,10 +146,11 @@ class Tangent(Shell):
             if self.entries is not None:
                 functions.MatMult(ctypes.c_void_p(self.entries.handle), source, handle)
             else:
-                if not directions:
-                    directions.append(np.zeros_like(f))
-                vectors.to_local(ours, directions[0])
-                assembler.product(state, directions[0], f, linear)
+                if not pair:
+                    pair.extend(np.zeros((2, len(state))))
+                direction, f = pair
+                vectors.to_local(ours, direction)
+                assembler.product(state, direction, f, linear)
                 vectors.to_global(f, ours)
             if self.border is not None:
                 ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
@@ -206,7 +206,7 @@ class KrylovSolver(LinearSolver):
         self._rtol = min(ksp.getTolerances()[0], 0.1)
         has_tolerance = options.choice("ksp_rtol") is not None
         self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
-        self._present = Tangent(system, vectors, (self._scratch, self._rows))
+        self._present = Tangent(system, vectors, self._rows)
         self._free = _matrix_free(system, ksp, options.choice("mat_type"))
         self._half: Half | None = None
         if self._free is None and _without_aij(system, ksp):
@@ -496,6 +496,7 @@ class KrylovSolver(LinearSolver):
         if coarse:
             self.renewals += 1
             self._age, self._fewest = 0, 0.0
+            release()  # coarse entries, in double precision at first, make the peak
         self._preconditioner.renew(self.operator, coarse)
         if coarse:
             release()

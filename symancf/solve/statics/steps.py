@@ -95,7 +95,9 @@ class LoadSteps:
         self.first = self._before = self.system.state.copy()
         solver.sudden.jumped = False
         if not self.path or self.path[-1][0] != now:
-            self.path = solver.branch.beginning(now, solver.convergence) if now != self.goal else []
+            self.path = []
+            if now != self.goal:
+                self.path = solver.branch.beginning(now, solver.convergence, self.first)
         self.fades = self.part < 1.0 and solver.measure_imbalance(now, self.first)
 
     # ---- for `march` ----------------------------------------------------------------------------
