@@ -42,7 +42,7 @@ class VectorEquations(ABC):
     Attributes
     ----------
     F, step : R at x, and the step d with K d = R.
-    scratch : two vectors that line search and aids overwrite.
+    scratch : two vectors that aids overwrite.
     aids : in the order of their table.
     linear_iterations : of the linear solver, since `find` began.
     """
@@ -158,9 +158,6 @@ class VectorEquations(ABC):
         snes.setConvergedReason(REASONS.ITERATING)
         functions.SNESGetLineSearch(ctypes.c_void_p(snes.handle), ctypes.byref(search))
         x, F, step = (ctypes.c_void_p(v.handle) for v in (self.x, self.F, self.step))
-        functions.SNESLineSearchSetVecs(
-            search, x, F, step, *(ctypes.c_void_p(v.handle) for v in self.scratch)
-        )
         failed = printing.SNESLineSearchApply(search, x, F, ctypes.byref(sizes[1]), step)
         share_error(self.comm, self.error)
         if failed:
