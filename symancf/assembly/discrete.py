@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,6 +115,7 @@ class DiscreteSystem(Configuration):
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
         self._residuals: Array | None = None  # see `at_instants`
+        self._last_displacement: Callable[[], Array | None] = lambda: None  # of `snapshot`
         self.redundant = find_redundant(self, self.forms)
         self._leave_out(self.redundant.left_out)
         self.state_variables = self._variables_of_members()
@@ -596,10 +598,17 @@ class DiscreteSystem(Configuration):
         return made
 
     def snapshot(self, **more: Any) -> State:
-        """Return the present state as a value; `more`: what a motion adds, see `State`."""
+        """Return the present state as a value; `more`: what a motion adds, see `State`.
+
+        States of the same displacements share them.
+        """
+        now, last = self.state[: self.numbering.owned], self._last_displacement()
+        if last is None or not np.array_equal(last.view(np.int64), now.view(np.int64)):
+            last = now.copy()
+            self._last_displacement = weakref.ref(last)
         return State(
             time=self.time,
-            displacement=self.state[: self.numbering.owned].copy(),
+            displacement=last,
             stiffness=self.stiffness,
             internal=self.memory.values,
             terms=self.variables,

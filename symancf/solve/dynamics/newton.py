@@ -109,8 +109,7 @@ class Newton(VectorEquations):
         self.tangent.stale = True
         snes.setJacobian(loosely(self._linearized), self.J, self.J)
         self.balance = Balance(motion, self.f, self.native)
-        scratch = self.x.duplicate(), self.x.duplicate()
-        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
+        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.scratch)
         self._half = motion.half
         symmetric = is_symmetric(self.system, dynamic=True) or self._half is not None
         self.preconditioner = Preconditioner(self.system, motion.storage, snes.getKSP(), symmetric)

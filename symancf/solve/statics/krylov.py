@@ -102,25 +102,24 @@ class Tangent(Shell):
 
     Attributes
     ----------
-    state : that of the last `move`.
+    state : that of the last `move`, or with entries theirs, as long as nobody changes it.
     entries : the assembled tangent of that state, if that is to be multiplied with.
     border : vectors c and d of rows (of this rank): products are those of K + c d^T. Whoever
         changes it calls ``mat.stateIncrease()``.
 
     Parameters
     ----------
-    scratch : a local vector and a vector of rows that products may overwrite.
+    scratch : a vector of rows that products may overwrite.
     """
 
-    def __init__(
-        self, system: DiscreteSystem, vectors: Vectors, scratch: tuple[Array, PETSc.Vec]
-    ) -> None:
+    def __init__(self, system: DiscreteSystem, vectors: Vectors, scratch: PETSc.Vec) -> None:
         self.border: tuple[Array, Array] | None = None
         self.entries: PETSc.Mat | None = None
         self._assembler = assembler = system.assembler
-        self.state, self._linear = system.state.copy(), Linearized()
-        state, linear, (f, ours) = self.state, self._linear, scratch
-        directions: list[Array] = []  # once there is one: its fixed coordinates stay zero
+        self.state, self._linear = system.state, Linearized()
+        linear, ours = self._linear, scratch
+        # a direction, whose fixed coordinates stay zero, and its product, once there is one
+        pair: list[Array] = []
         handle = ctypes.c_void_p(ours.handle)
 
         def multiply(x: int, y: int) -> None:
@@ -136,10 +135,11 @@ class Tangent(Shell):
             if self.entries is not None:
                 functions.MatMult(ctypes.c_void_p(self.entries.handle), source, handle)
             else:
-                if not directions:
-                    directions.append(np.zeros_like(f))
-                vectors.to_local(ours, directions[0])
-                assembler.product(state, directions[0], f, linear)
+                if not pair:
+                    pair.extend(np.zeros((2, len(self.state))))
+                direction, f = pair
+                vectors.to_local(ours, direction)
+                assembler.product(self.state, direction, f, linear)
                 vectors.to_global(f, ours)
             if self.border is not None:
                 ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
@@ -149,13 +149,13 @@ class Tangent(Shell):
 
     def move(self, state: Array) -> int:
         """Take another state; return the number of bad points."""
-        self.state[:], self.border, self.entries = state, None, None
+        self.state, self.border, self.entries = state.copy(), None, None
         self.mat.stateIncrease()
         return self._assembler.linearize(self.state, self._linear)
 
-    def hold(self, entries: PETSc.Mat) -> None:
-        """Multiply with the entries of the tangent from now on."""
-        self.border, self.entries = None, entries
+    def hold(self, entries: PETSc.Mat, state: Array) -> None:
+        """Multiply with the entries of the tangent at a state from now on."""
+        self.state, self.border, self.entries = state, None, entries
         self.mat.stateIncrease()
 
 
@@ -195,7 +195,7 @@ class KrylovSolver(LinearSolver):
         self._rtol = min(ksp.getTolerances()[0], 0.1)
         has_tolerance = options.choice("ksp_rtol") is not None
         self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
-        self._present = Tangent(system, vectors, (self._scratch, self._rows))
+        self._present = Tangent(system, vectors, self._rows)
         self._free = _matrix_free(system, ksp, options.choice("mat_type"))
         self._half: Half | None = None
         if self._free is None and without_aij(system, ksp.getType(), ksp.getPC().getType()):
@@ -377,7 +377,7 @@ class KrylovSolver(LinearSolver):
         self._free, self._half = None, self.system.half
         self._preconditioner.use(self.storage)
         self.again += self.ksp.getIterationNumber()
-        self._follow(self._present.state.copy())
+        self._follow(self._present.state)
         self.ksp.setOperators(self.operator, self.storage.mat)
         self.switched()
         self.ksp.solve(b, y)
@@ -473,9 +473,7 @@ class KrylovSolver(LinearSolver):
     def _follow(self, state: Array) -> int:
         """Assemble, and take the entries into multigrid on grids (collective)."""
         bad = self.assemble(state)
-        self._present.hold(self.storage.mat)
-        if self._tangent is not None:
-            self._present.state[:] = state  # factors may have to be made of it
+        self._present.hold(self.storage.mat, state)  # of which factors may have to be made
         if self.system.comm.allreduce(bad):
             return bad
         used = self._used()
@@ -485,6 +483,7 @@ class KrylovSolver(LinearSolver):
         if coarse:
             self.renewals += 1
             self._age, self._fewest = 0, 0.0
+            release()  # coarse entries, in double precision at first, make the peak
         self._preconditioner.renew(self.operator, coarse)
         if coarse:
             release()

@@ -50,7 +50,6 @@ class LinearSolver:
         self.fixed: FixedSolver | None = None
         if ksp.getPC().getType() == FIXED:
             self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system), "umfpack", True)
-        self._scratch = np.zeros_like(system.state)
 
     @property
     def name(self) -> str:
@@ -79,11 +78,9 @@ class LinearSolver:
     def assemble(self, state: Array) -> int:
         """Write the tangent at `state` to `storage`; return the number of bad points."""
         start = time.process_time()
-        storage = self.storage
+        storage, f = self.storage, np.empty_like(state)
         assert not isinstance(storage, MatrixFree)  # see `KrylovSolver.assemble`
-        bad = write_tangent(
-            storage, lambda: self.system.assembler.tangent(state, self._scratch, storage)
-        )
+        bad = write_tangent(storage, lambda: self.system.assembler.tangent(state, f, storage))
         self.seconds["assembly"] += time.process_time() - start
         return bad
 
