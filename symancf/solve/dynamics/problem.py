@@ -35,7 +35,8 @@ from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..gradients.trace import Trace
 from ..march import march
-from ..solver import attach_rigid_modes, fitting, idle_options, is_symmetric
+from ..rigid import attach_rigid_modes
+from ..solver import fitting, idle_options, is_symmetric
 from .accelerations import Accelerations
 from .energy import Audit
 from .events import Events
@@ -223,7 +224,7 @@ class DynamicProblem(OneProcess, Displayable):
             fitting(defaults(system, method, preconditioner, fixed), preconditioner)
         )
         if options.get("pc_type") == "gamg":
-            attach_rigid_modes(system)
+            attach_rigid_modes(system, system.matrix.mat)
         self._integrator = integrator(
             method, self._accelerations, self.spectral_radius, self._stabilisation
         )

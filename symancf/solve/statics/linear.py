@@ -10,6 +10,7 @@ import numpy as np
 
 from ...assembly.half import Half
 from ...assembly.matrix_free import MatrixFree
+from ...assembly.subdomains import Subdomains
 from ...runtime.collective import together
 from ..fixed_solver import FIXED, FixedSolver
 from ..residual import LinearResidual
@@ -63,7 +64,7 @@ class LinearSolver:
         return self.storage.mat
 
     @property
-    def storage(self) -> Matrix | Half | MatrixFree:
+    def storage(self) -> Matrix | Half | MatrixFree | Subdomains:
         """Where `assemble` writes the tangent."""
         return self.system.matrix
 
@@ -80,7 +81,7 @@ class LinearSolver:
         """Write the tangent at `state` to `storage`; return the number of bad points."""
         start = time.process_time()
         storage = self.storage
-        assert not isinstance(storage, MatrixFree)  # see `KrylovSolver.assemble`
+        assert not isinstance(storage, MatrixFree | Subdomains)  # see `KrylovSolver.assemble`
         with together(self.system.comm):
             bad = self.system.assembler.tangent(state, self._scratch, storage)
         if isinstance(storage, Half) and storage.rescaled():
