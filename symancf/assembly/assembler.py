@@ -310,9 +310,9 @@ class Assembler:
         self.write()
 
     def take_parameters(self, other: Assembler, chosen: Sequence[Mask]) -> None:
-        """Take parameters and rates of an assembler of whose forms these are parts, see `Form.part`.
+        """Take parameters and rates of an assembler of which these forms are parts.
 
-        `chosen`: of each form the entities, a mask.
+        `chosen`: of each form the entities, a mask; see `Form.part`.
         """
         self.values[:] = other.values
         self._rows = {number: rows[chosen[number]] for number, rows in other._rows.items()}
