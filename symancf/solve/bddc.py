@@ -59,6 +59,7 @@ def options_of(symmetric: bool) -> dict[str, Option]:
     for part in ("dirichlet", "neumann", "coarse"):
         options[f"pc_bddc_{part}_pc_type"] = factors
         options[f"pc_bddc_{part}_pc_factor_mat_solver_type"] = "mumps"
+        options[f"pc_bddc_{part}_mat_mumps_icntl_14"] = 100  # delayed pivots need more work space
     return options
 
 

@@ -84,14 +84,17 @@ class Takeover:
         """Begin a solution of Newton's method."""
         self._spent = 0
 
-    def wanted(self) -> bool:
-        """Count the iterations of the last solve; tell whether MUMPS is to take over."""
+    def wanted(self, reason: int) -> bool:
+        """Count the iterations of the last solve; tell whether MUMPS is to take over.
+
+        `reason`: PETSc's, why it has stopped, the same on every rank.
+        """
         if not (self.possible and self._awake) or self.active:
             return False
         self._spent += int(self._ksp.getIterationNumber())
-        if self._ksp.getConvergedReason() in FAILURES:
-            return True
-        return self._original[1] != BDDC and self._spent > self._prices.patience
+        if self._original[1] == BDDC:
+            return reason < 0
+        return reason in FAILURES or self._spent > self._prices.patience
 
     def take(self) -> None:
         """Let MUMPS take the place of multigrid; warn (collective)."""

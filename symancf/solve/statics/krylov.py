@@ -344,7 +344,7 @@ class KrylovSolver(LinearSolver):
         self._residual, self._near = residual, residual < CONVERGENCE_RATIO * before
         if self._free is not None and not self.direct and reason in _WEAK:
             reason = self._without_old_levels(b, y)
-        if takeover.wanted():
+        if takeover.wanted(reason):
             return self._by_factors(b, y)
         self.mended = reason < 0 and not self.direct
         if reason > 0:
@@ -359,7 +359,7 @@ class KrylovSolver(LinearSolver):
             self.again += ksp.getIterationNumber()
             self.aim(MAX_FORCING)
             ksp.solve(b, y)
-            if takeover.wanted():
+            if takeover.wanted(ksp.getConvergedReason()):
                 return self._by_factors(b, y)
             if self._leads_downhill(b, y):
                 return Mended.DOWNHILL
