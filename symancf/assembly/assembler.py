@@ -309,6 +309,16 @@ class Assembler:
         self.revision += 1
         self.write()
 
+    def take_parameters(self, other: Assembler, chosen: Sequence[Mask]) -> None:
+        """Take parameters and rates of an assembler of which these forms are parts.
+
+        `chosen`: of each form the entities, a mask; see `Form.part`.
+        """
+        self.values[:] = other.values
+        self._rows = {number: rows[chosen[number]] for number, rows in other._rows.items()}
+        self.follow(other._vectors.get("rate"), other._vectors.get("rate_factor"))
+        self.write()
+
     def addresses(self, places: Ints) -> tuple[Ints, Ints]:
         """Return which of some places among `values` kernels see, and the addresses where."""
         pairs = [group.addresses for group in self.groups]

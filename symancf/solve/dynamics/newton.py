@@ -433,7 +433,7 @@ class Newton(VectorEquations):
 
     def _takes_over(self, takeover: Takeover, reason: int) -> bool:
         """Let factors take over where Krylov's method has failed; tell whether (collective)."""
-        if takeover.wanted():
+        if takeover.wanted(self.snes.getKSP().getConvergedReason()):
             takeover.take()
             self._store_in(None)
             self.tell_solver()

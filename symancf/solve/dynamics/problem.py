@@ -36,7 +36,8 @@ from ..contradiction import require_consistent
 from ..gradients.trace import Trace
 from ..march import march
 from ..preconditioner import without_aij
-from ..solver import attach_rigid_modes, fitting, idle_options, is_symmetric
+from ..rigid import attach_rigid_modes
+from ..solver import fitting, idle_options, is_symmetric
 from .accelerations import Accelerations
 from .energy import Audit
 from .events import Events
@@ -226,7 +227,7 @@ class DynamicProblem(OneProcess, Displayable):
         )
         if options.get("pc_type") == "gamg":
             system.place_mass()
-            attach_rigid_modes(system)
+            attach_rigid_modes(system, system.matrix.mat)
         if method == IMPLICIT and without_aij(system, options["ksp_type"], options["pc_type"]):
             self._motion.half = system.half_of_motion
         self._newton = Newton(self._motion, snes, uses)

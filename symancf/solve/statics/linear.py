@@ -10,6 +10,7 @@ import numpy as np
 
 from ...assembly.half import write_tangent
 from ...assembly.matrix_free import MatrixFree
+from ...assembly.subdomains import Subdomains
 from ..fixed_solver import FIXED, FixedSolver
 from ..residual import LinearResidual
 from ..solver import is_symmetric, solver_name
@@ -62,7 +63,7 @@ class LinearSolver:
         return self.storage.mat
 
     @property
-    def storage(self) -> Matrix | Half | MatrixFree:
+    def storage(self) -> Matrix | Half | MatrixFree | Subdomains:
         """Where `assemble` writes the tangent."""
         return self.system.matrix
 
@@ -79,7 +80,7 @@ class LinearSolver:
         """Write the tangent at `state` to `storage`; return the number of bad points."""
         start = time.process_time()
         storage, f = self.storage, np.empty_like(state)
-        assert not isinstance(storage, MatrixFree)  # see `KrylovSolver.assemble`
+        assert not isinstance(storage, MatrixFree | Subdomains)  # see `KrylovSolver.assemble`
         bad = write_tangent(storage, lambda: self.system.assembler.tangent(state, f, storage))
         self.seconds["assembly"] += time.process_time() - start
         return bad
