@@ -502,7 +502,7 @@ class KrylovSolver(LinearSolver):
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
             if self._parts is not None:
-                self._present.hold(self._parts.mat)
+                self._present.hold(self._parts.mat, state)
             self._preconditioner.renew(self.operator)
             self.ksp.setUp()
             release()
