@@ -44,6 +44,7 @@ DEMOS = {  # what pages show of it
     "stiffness_map": ("stiffness_map.png",),
     "finger_design": ("finger_design.png",),
     "grip_force": ("grip_force.png",),
+    "arm_identification": ("arm_identification.png",),
     "trunk_head": ("trunk_head.png",),
     "pneumatic_gripper": (
         "pneumatic_gripper.png",

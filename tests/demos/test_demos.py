@@ -49,12 +49,14 @@ DEMOS = {
     ),
     "sections": (1, ("results/sections.png",)),
     "grip_force": (1, ("results/grip_force.png",)),
+    "arm_identification": (1, ("results/arm_identification.png",)),
     "finger_design": (1, ("results/finger_design.png",)),
     "stiffness_map": (1, ("results/stiffness_map.png",)),
 }
 
 # these stop early when they are asked to
 SHORT = (
+    "arm_identification",
     "continuum_robot",
     "fibre_actuator",
     "mckibben",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,7 +20,7 @@ from ..statics.problem import StaticProblem
 if TYPE_CHECKING:
     from ...arrays import Array
     from ..gradients.goal import Goal
-    from ..gradients.gradient import Variable
+    from ..gradients.gradient import Gradient, Variable
     from ..statics.hessian import Hessian
     from ..statics.taylor import Differentiable
 
@@ -143,15 +144,19 @@ class Objective:
     def jacobian(self) -> Array:
         """Return the derivatives (m, n) of all goals at the present values (collective).
 
-        Of one equilibrium by a linear system for each value, else by a sweep for each goal.
+        Of fewer values than goals the direct way, where it is known: a linear system for each value,
+        or linear steps of the motion along it; else by a sweep for each goal.
         """
+        rows = [np.concatenate([np.atleast_1d(g[p]) for p in self.parameters]) for g in self._all()]
+        return np.asarray(self.problem.system.comm.bcast(np.array(rows, dtype=float)))
+
+    def _all(self) -> list[Gradient]:
         problem = self.problem
-        if isinstance(problem, StaticProblem) and problem.trace is None:
-            found = problem.sensitivity(self.parameters, of=self.goals)
-        else:
-            found = [problem.gradient(goal, self.parameters) for goal in self.goals]
-        rows = [np.concatenate([np.atleast_1d(g[p]) for p in self.parameters]) for g in found]
-        return np.asarray(problem.system.comm.bcast(np.array(rows, dtype=float)))
+        path = isinstance(problem, StaticProblem) and problem.trace is not None
+        if self.size < len(self.goals) and not path:
+            with suppress(ParameterError):  # of a controller with a state, say
+                return problem.sensitivity(self.parameters, of=self.goals)
+        return [problem.gradient(goal, self.parameters) for goal in self.goals]
 
     def hessian(self) -> Hessian:
         """Return products with the Hessian of the first goal at the present values (collective).

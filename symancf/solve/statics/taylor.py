@@ -30,6 +30,9 @@ class Differentiable(Protocol):
     def gradient(self, goal: Goal, parameters: Sequence[Variable]) -> Gradient:
         """Return derivatives."""
 
+    def sensitivity(self, parameters: Sequence[Variable], *, of: Sequence[Goal]) -> list[Gradient]:
+        """Return derivatives of several goals."""
+
     def value(self, goal: Goal) -> float:
         """Return a goal of the last solution."""
 
