@@ -62,6 +62,7 @@ _PUBLIC = {
     "Parameter": "values.parameter",
     "Field": "values.parameter",
     "Series": "values.series",
+    "Shape": "solve.gradients.shape",
     "Trace": "solve.gradients.trace",
     "Goal": "solve.gradients.goal",
     "fix": "catalogue.boundary",
@@ -181,6 +182,7 @@ __all__ = [
     "RigidBody",
     "Section",
     "Series",
+    "Shape",
     "Sphere",
     "StaticProblem",
     "StructureTest",
@@ -290,6 +292,7 @@ if TYPE_CHECKING:
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
     from .solve.fit import MaterialTest, StructureTest, fit
     from .solve.gradients.goal import Goal
+    from .solve.gradients.shape import Shape
     from .solve.gradients.trace import Trace
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem

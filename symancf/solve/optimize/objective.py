@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
-    from ..statics.hessian import GaussNewton
+    from ..statics.hessian import Hessian
     from ..statics.taylor import Differentiable
 
 #: Maps all values x to value, gradient (n,) and, for methods with a Hessian, that (n, n).
@@ -153,7 +153,7 @@ class Objective:
         rows = [np.concatenate([np.atleast_1d(g[p]) for p in self.parameters]) for g in found]
         return np.asarray(problem.system.comm.bcast(np.array(rows, dtype=float)))
 
-    def hessian(self) -> GaussNewton:
+    def hessian(self) -> Hessian:
         """Return products with the Hessian of the first goal at the present values (collective).
 
         Raises
