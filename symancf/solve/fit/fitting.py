@@ -115,11 +115,11 @@ def fit(
 
 
 def _result(
-    title: str, law: Any, known: Mapping[str, float], joint: Joint, limits: Limits, theta: Array
+    title: str, law: Any, fixed: Mapping[str, float], joint: Joint, limits: Limits, theta: Array
 ) -> Fit:
     """Return the fit with errors, what the tests say nothing of, and where it is unstable."""
     difference, slope = joint.differences(theta)
-    values = {**known, **dict(zip(joint.names, map(float, theta), strict=True))}
+    values = {**fixed, **dict(zip(joint.names, map(float, theta), strict=True))}
     inside = np.array([limits.inside(n, values[n]) for n in joint.names], dtype=bool)
     moved = [n for n, i in zip(joint.names, inside, strict=True) if i]
     errors, correlation, unknown = identified(
@@ -170,9 +170,9 @@ def _wanted(given: Any) -> tuple[Any, list[Parameter]]:
     return (energies[0] if energies else None), parameters
 
 
-def _tests(given: Any, energy: Any) -> tuple[list[MaterialTest], list[StructureTest]]:
+def _tests(tests: Any, energy: Any) -> tuple[list[MaterialTest], list[StructureTest]]:
     """Return the tests of the material and those of structures."""
-    every = [*given] if isinstance(given, list | tuple) else [given]
+    every = [*tests] if isinstance(tests, list | tuple) else [tests]
     pulled = [test for test in every if isinstance(test, MaterialTest)]
     built = [test for test in every if isinstance(test, StructureTest)]
     for test in every:
@@ -211,12 +211,12 @@ def _require_known(
 
 
 def _require_found(
-    parameters: Sequence[Parameter], joint: Joint, known: Mapping[str, float]
+    parameters: Sequence[Parameter], joint: Joint, fixed: Mapping[str, float]
 ) -> None:
     """Check that structures have the parameters, and that there are as many data as constants."""
     possible = tuple(dict.fromkeys(n for s in joint.structures for n in s.names))
     for one in parameters:
-        if one.name not in known and one.name not in possible:
+        if one.name not in fixed and one.name not in possible:
             raise ParameterError(
                 f"fit: no structure has the parameter {one.name!r}",
                 asked=one.name,

@@ -123,11 +123,11 @@ class StructureTest(Measurement, Displayable, OwnAttributes):
         self.error = None if error is None else self._errors(what, error)
         self.weight = arguments.positive(what, "weight", weight)
 
-    def _errors(self, what: str, given: npt.ArrayLike) -> Array:
+    def _errors(self, what: str, error: npt.ArrayLike) -> Array:
         """Return the standard error of each datum."""
-        errors = reals(given)
+        errors = reals(error)
         row = self._data.ndim == 2 and errors.shape == self._data.shape[:1]
-        return standard_errors(what, errors[:, None] if row else errors, self._data.shape)
+        return standard_errors(what, errors[:, None] if row else error, self._data.shape)
 
     @property
     def data(self) -> Array:
