@@ -17,6 +17,7 @@ kernels. Units are N, mm and MPa.
 # %%
 import numpy as np
 import sympy as sp
+from scipy.optimize import least_squares
 
 import symancf as sa
 
@@ -55,51 +56,72 @@ def lopez_pamies(J, I1, *, mu, a, k):
 
 # %% [markdown]
 # ## The fit
-# `sa.fit` takes laws of the library and your own. Neo-Hooke, Yeoh, Ogden and a law with the second
-# invariant tell what ours is worth. With `error=` of 3 % of each stress small strains, where the
-# finger will work, count as much as large ones. The volume is constant, so `k` is not found.
+# Silicone is nearly incompressible: in tension $I_1 = \lambda^2 + 2/\lambda$, and the force per
+# area is $P = dW/d\lambda$. SymPy differentiates the same function that the kernels are made of.
+# Neo-Hooke and Yeoh, fitted in the same way, tell what the law is worth. Residuals are relative, so
+# that small strains, where the finger will work, count as much as large ones.
 
 # %%
-pulled = sa.MaterialTest.uniaxial(stretch, stress, error=0.03 * stress)
+lam = sp.Symbol("lambda", positive=True)
 
 
-def with_i2(J, I1, I2, *, C10, C01, C20, k):
-    I1, I2 = J ** sp.Rational(-2, 3) * I1, J ** sp.Rational(-4, 3) * I2
-    deviatoric = C10 * (I1 - 3) + C01 * (I2 - 3) + C20 * (I1 - 3) ** 2
-    return {"deviatoric": deviatoric, "volumetric": k / 2 * (J - 1) ** 2}
+def with_i2(I1, I2, C10, C01, C20):
+    return C10 * (I1 - 3) + C01 * (I2 - 3) + C20 * (I1 - 3) ** 2
+
+
+def tension(energy, count):
+    """Return P(stretch, parameters) of an energy W(I1, ...) or W(I1, I2, ...) in tension."""
+    names = sp.symbols(f"p:{count}", positive=True)
+    I1, I2 = lam**2 + 2 / lam, 2 * lam + lam**-2
+    P = sp.diff(energy(*((I1, I2) if energy is with_i2 else (I1,)), *names), lam)
+    made = sp.lambdify((lam, *names), P)
+    return lambda x, p: made(x, *p)
+
+
+def yeoh(I1, C10, C20, C30):
+    return C10 * (I1 - 3) + C20 * (I1 - 3) ** 2 + C30 * (I1 - 3) ** 3
+
+
+def ogden(stretches, mu1, alpha1, mu2, alpha2):
+    terms = (mu1, alpha1), (mu2, alpha2)
+    return sum(mu / alpha * (sum(x**alpha for x in stretches) - 3) for mu, alpha in terms)
+
+
+def in_stretches(energy, count):
+    """Return P(stretch, parameters) of an energy of the principal stretches in tension."""
+    names = sp.symbols(f"p:{count}", positive=True)
+    made = sp.lambdify((lam, *names), sp.diff(energy((lam, lam**-0.5, lam**-0.5), *names), lam))
+    return lambda x, p: made(x, *p)
 
 
 laws = {
-    "neo-Hooke": sa.energies.neo_hooke(),
-    "Yeoh": sa.energies.yeoh(),
-    "with I2": with_i2,
-    "Lopez-Pamies": lopez_pamies,
-    "Ogden": sa.energies.ogden(terms=1),
+    "neo-Hooke": (tension(lambda I1, mu: mu / 2 * (I1 - 3), 1), [0.2]),
+    "Yeoh": (tension(yeoh, 3), [0.1, 0.0, 0.0]),
+    "with I2": (tension(with_i2, 3), [0.1, 0.0, 0.0]),
+    "Lopez-Pamies": (tension(shear, 2), [0.2, 1.2]),
+    "Ogden": (in_stretches(ogden, 4), [0.4, 1.5, 0.002, 4.0]),
 }
-fits = {name: sa.fit(law, pulled, positive_terms=name == "Ogden") for name, law in laws.items()}
-
-
-def tension(name, x):
-    """Return the force per area [MPa] of a law that was fitted, in tension."""
-    return fits[name].predict(sa.MaterialTest.uniaxial(x, np.zeros_like(x)))[:, 0]
-
-
-for name, found in fits.items():
-    off = 100 * abs(tension(name, stretch) / stress - 1)
-    constants = ", ".join(f"{n} = {value:.4g}" for n, value in found.values.items())
-    rms = np.sqrt(np.mean(off**2))
-    sa.root_print(f"{name}: {constants}; {rms:.1f} % rms, {off.max():.1f} % largest")
-    for note in found.notes:
-        sa.root_print(f"    {note}")
+fits = {}
+for name, (P, start) in laws.items():
+    least = 0.0 if name == "Ogden" else -np.inf
+    fit = least_squares(
+        lambda p, P=P: P(stretch, p) / stress - 1, start, bounds=(least, np.inf), xtol=1e-12
+    )
+    off = P(stretch, fit.x) / stress - 1
+    fits[name] = fit.x
+    sa.root_print(
+        f"{name:13s} {np.array2string(fit.x, precision=5, suppress_small=True)} "
+        f"error {100 * np.sqrt(np.mean(off**2)):.1f} % rms, {100 * np.abs(off).max():.1f} % largest"
+    )
 
 # %% Force per area of five fitted laws over the stretch beside the test, and their errors
 x = np.linspace(1.001, 4.0, 300)
 figure = sa.view.Diagram("fit.png", columns=2)
 with figure as (left, right):
     left.plot(stretch, stress, "ko", ms=4, label="test")
-    for name in laws:
-        left.plot(x, tension(name, x), label=name)
-        right.plot(stretch, 100 * (tension(name, stretch) / stress - 1), "o-", ms=3, label=name)
+    for name, (P, _) in laws.items():
+        left.plot(x, P(x, fits[name]), label=name)
+        right.plot(stretch, 100 * (P(stretch, fits[name]) / stress - 1), "o-", ms=3, label=name)
     left.set(xlabel="stretch", ylabel="force per area [MPa]")
     right.set(xlabel="stretch", ylabel="error [%]")
 figure
@@ -108,8 +130,10 @@ figure
 # Neo-Hooke's law does not fit. The first points contain the slack of the grips, and no law should
 # follow them. Yeoh's law, with a third parameter, comes nearer.
 #
-# Ogden's law, `sa.energies.ogden(terms=1)`, is one of the principal stretches `lambda1`, `lambda2`,
-# `lambda3`. `positive_terms=True` makes it stable: mu alpha > 0.
+# Ogden's law of two terms, `sa.energies.ogden(terms=2)`, is one of the principal stretches
+# `lambda1`, `lambda2`, `lambda3`. The fit has the bounds $\mu_i > 0$ and $\alpha_i > 0$, which make
+# the law stable. Without them, two large terms of opposite signs would fit these points better and
+# mean nothing beyond them. One of the terms vanishes then: one is enough for this test.
 #
 # What this fit does not say: one test in tension leaves other states open. The wall of an inflated
 # tube is stretched in two directions. There the two laws of $I_1$ agree. The one with $I_2$, the
@@ -118,13 +142,18 @@ figure
 
 
 # %%
-sheet = [1.2, 1.5, 2.0]
-test = sa.MaterialTest.equibiaxial(sheet, np.zeros(3))
-forces = {name: fits[name].predict(test)[:, 0] for name in ("Yeoh", "with I2", "Lopez-Pamies")}
-assert (abs(forces["Yeoh"] / forces["Lopez-Pamies"] - 1) < 0.1).all()
-for k, x in enumerate(sheet):
-    row = ", ".join(f"{name} {P[k]:.4f} MPa" for name, P in forces.items())
-    sa.root_print(f"stretch {x}: {row}")
+def equibiaxial(energy, p, x):
+    """Return the force per area [MPa] of a sheet that is stretched by x in both directions."""
+    I1, I2 = 2 * lam**2 + lam**-4, lam**4 + 2 * lam**-2
+    W = energy(*((I1, I2) if energy is with_i2 else (I1,)), *p)
+    return float(sp.diff(W, lam).subs(lam, x)) / 2
+
+
+sheet = {"Yeoh": yeoh, "with I2": with_i2, "Lopez-Pamies": shear}
+for x in (1.2, 1.5, 2.0):
+    forces = {name: equibiaxial(energy, fits[name], x) for name, energy in sheet.items()}
+    assert abs(forces["Yeoh"] / forces["Lopez-Pamies"] - 1) < 0.1
+    sa.root_print(f"stretch {x}: " + ", ".join(f"{name} {P:.4f} MPa" for name, P in forces.items()))
 
 # %% [markdown]
 # ## Is the law right in the kernels?
@@ -133,29 +162,30 @@ for k, x in enumerate(sheet):
 # with the forces.
 
 # %%
-silicone = {**fits["Lopez-Pamies"].values, "k": 100.0}
+mu, a = (float(p) for p in fits["Lopez-Pamies"])
+silicone = {"mu": mu, "a": a, "k": 100.0}
+names = ("mu1", "alpha1", "mu2", "alpha2")
+of_ogden = {**dict(zip(names, map(float, fits["Ogden"]), strict=True)), "k": 100.0}
 
 
-def cube_of(name):
+def pulled(name, law, given):
     """Compare a cube in tension with the curve of the fit; return its system."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
-    cube = sa.Body(
-        mesh["body"], sa.elements.hex8, laws[name], name="cube", k=100.0, **fits[name].values
-    )
+    cube = sa.Body(mesh["body"], sa.elements.hex8, law, name="cube", **given)
     pull = sa.fix(cube["x1"], "x", displacement=lambda t: (t, 0.0, 0.0))
     test = sa.System(cube, terms=[*(sa.fix(cube[f"{axis}0"], axis) for axis in "xyz"), pull])
     problem = sa.StaticProblem(test, prefix="cube_")
     problem.record("force", lambda: pull.reaction(test).force[0])
     history = problem.solve(to=1.5, step=0.25)
-    expected = tension(name, 1 + history.time)
+    expected = laws[name][0](1 + history.time, fits[name])
     off = np.abs(history["force"][history.time > 0] / expected[history.time > 0] - 1).max()
     sa.root_print(f"{name}: tension of a cube within {100 * off:.2f} % of the fit")
     assert off < 0.01
     return test
 
 
-cube_of("Ogden")
-sa.root_print(sa.check(cube_of("Lopez-Pamies")))
+pulled("Ogden", sa.energies.ogden(terms=2), of_ogden)
+sa.root_print(sa.check(pulled("Lopez-Pamies", lopez_pamies, silicone)))
 
 # %% [markdown]
 # ## The design
@@ -202,8 +232,8 @@ assert rows[:, 2].max() < stretch.max()  # within what was tested
 # The choice between laws matters, too: the last finger, with Yeoh's law as it was fitted,
 
 # %%
-other = judge(*finger(1.4, laws["Yeoh"], {**fits["Yeoh"].values, "k": 100.0}))
-sa.root_print(fits["Lopez-Pamies"].extrapolation(system, body) or "within the test")
+C10, C20, C30 = (float(c) for c in fits["Yeoh"])
+other = judge(*finger(1.4, sa.energies.yeoh(), {"C10": C10, "C20": C20, "C30": C30, "k": 100.0}))
 sa.root_print(f"Yeoh: tip bends {other[0]:.2f} mm, {100 * (other[0] / rows[-1, 1] - 1):+.1f} %")
 
 # %% The bent finger with its bore off the axis, coloured by the largest stretch
