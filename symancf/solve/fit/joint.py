@@ -92,7 +92,7 @@ class Joint:
     def of(
         cls, wanted: Sequence[str], coupons: Coupons | None, structures: Sequence[Structure]
     ) -> Joint:
-        """Return those with the names, of some, of which any test tells."""
+        """Return those whose names occur in any of the tests."""
         found = {n for s in structures for n in s.names}
         found |= set() if coupons is None else {*coupons.names}
         return cls(tuple(n for n in wanted if n in found), coupons, structures)
