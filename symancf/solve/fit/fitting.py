@@ -89,16 +89,14 @@ def fit(
     >>> round(found.values["C10"])
     200000
     """
-    every: list[Any] = [*tests] if isinstance(tests, list | tuple) else [tests]
     energy, parameters = _wanted(law)
-    known, begin = _constants("fixed", fixed), _constants("start", start)
-    within = _pairs(bounds)
+    known, begin, within = _constants("fixed", fixed), _constants("start", start), _pairs(bounds)
     incompressible = (
         None if incompressible is None else arguments.flag("fit", "incompressible", incompressible)
     )
     positive_terms = arguments.flag("fit", "positive_terms", positive_terms)
     seed = arguments.integer("fit", "seed", seed, least=0)
-    pulled, built = _tests(every, energy)
+    pulled, built = _tests(tests, energy)
     read = None if energy is None else signature(law_of(energy))
     title, own = ("fit", ()) if read is None else (read.name, read.parameters)
     possible = (*own, *(p.name for p in parameters))
@@ -107,64 +105,52 @@ def fit(
     if pulled:
         of_law = {n: x for n, x in known.items() if n in own}
         coupons = Coupons.of(energy, pulled, of_law, within, incompressible, positive_terms)
-    wanted = [n for n in possible if n not in known]
-    structures = [Structure(test, wanted, parameters) for test in built]
-    of_structures = {n for s in structures for n in s.names}
-    names = tuple(
-        n for n in wanted if n in of_structures or (coupons is not None and n in coupons.names)
-    )
-    for one in parameters:
-        if one.name in wanted and one.name not in of_structures:
-            raise ParameterError(
-                f"fit: no structure has the parameter {one.name!r}",
-                asked=one.name,
-                possible=tuple(sorted(of_structures)),
-            )
-    _require_rows(every, names)
     for test in built:
-        _require_same(test, title, known, coupons.names if coupons is not None else ())
-    if structures:
-        limits = Limits(_domains(built, names), within)
-        joint = Joint(names, coupons, structures, limits)
-        theta = joint.best(begin, seed)
-        difference, slope = joint.differences(theta)
-        told = joint.notes
-    else:
-        assert coupons is not None
-        limits, told = coupons.limits, []
-        theta = coupons.best(begin, seed)
-        difference, slope = coupons.differences(theta)
-    values = {**known, **dict(zip(names, map(float, theta), strict=True))}
-    ordered: list[MaterialTest | StructureTest] = [*pulled, *built]
-    inside = np.array([limits.inside(n, x) for n, x in zip(names, theta, strict=True)], dtype=bool)
-    moved = [n for n, i in zip(names, inside, strict=True) if i]
+        _require_same(test, title, known, () if coupons is None else coupons.names)
+    wanted = [n for n in possible if n not in known]
+    joint = Joint.of(wanted, coupons, [Structure(test, wanted, parameters) for test in built])
+    _require_found(parameters, joint, known)
+    limits = Limits({**_domains(built, joint.names), **domains_of(law_of(energy))}, within)
+    return _result(title, energy, known, joint, limits, joint.best(limits, begin, seed))
+
+
+def _result(
+    title: str, law: Any, fixed: Mapping[str, float], joint: Joint, limits: Limits, theta: Array
+) -> Fit:
+    """Return the fit with errors, what the tests say nothing of, and where it is unstable."""
+    difference, slope = joint.differences(theta)
+    values = {**fixed, **dict(zip(joint.names, map(float, theta), strict=True))}
+    inside = np.array([limits.inside(n, values[n]) for n in joint.names], dtype=bool)
+    moved = [n for n, i in zip(joint.names, inside, strict=True) if i]
     errors, correlation, unknown = identified(
-        moved, theta[inside], slope[:, inside], difference, _variance(ordered, difference, moved)
+        moved,
+        theta[inside],
+        slope[:, inside],
+        difference,
+        _variance(joint.tests, difference, moved),
     )
-    notes = [*told, *unknown]
-    answers: list[Array] = []
+    coupons = joint.coupons
+    left: tuple[str, ...] = ()
+    stable: list[str] = []
     if coupons is not None:
-        silent = coupons.response.ineffective
-        if left := [n for n in silent if n not in known and n not in names]:
-            notes.append(
-                f"these tests say nothing of {', '.join(left)}: no stress depends on it; give it "
-                "to the body yourself"
-            )
-        answers += coupons.stresses(values)
-    answers += [s.objective.present().reshape(s.test.data.shape) for s in structures]
-    notes += limits.told(names, theta)
-    notes += [] if coupons is None else coupons.notes(values)
+        left = tuple(n for n in coupons.response.ineffective if n not in values)
+        stable = coupons.notes(values)
+    silent = [
+        f"these tests say nothing of {', '.join(left)}: no stress depends on it; give it to the "
+        "body yourself"
+    ]
+    notes = [*joint.notes, *unknown, *(silent if left else []), *limits.told(joint.names, theta)]
     return Fit(
         name=title,
-        law=energy,
+        law=law,
         values=values,
         names=tuple(moved),
         errors=dict(zip(moved, map(float, errors), strict=True)),
         correlation=correlation,
-        tests=tuple(ordered),
-        stresses=tuple(answers),
+        tests=tuple(joint.tests),
+        stresses=tuple(joint.answers(values)),
         incompressible=coupons is not None and coupons.response.incompressible,
-        notes=tuple(notes),
+        notes=(*notes, *stable),
         response=None if coupons is None else coupons.response,
     )
 
@@ -184,8 +170,9 @@ def _wanted(given: Any) -> tuple[Any, list[Parameter]]:
     return (energies[0] if energies else None), parameters
 
 
-def _tests(every: Sequence[Any], energy: Any) -> tuple[list[MaterialTest], list[StructureTest]]:
+def _tests(tests: Any, energy: Any) -> tuple[list[MaterialTest], list[StructureTest]]:
     """Return the tests of the material and those of structures."""
+    every = [*tests] if isinstance(tests, list | tuple) else [tests]
     pulled = [test for test in every if isinstance(test, MaterialTest)]
     built = [test for test in every if isinstance(test, StructureTest)]
     for test in every:
@@ -223,13 +210,23 @@ def _require_known(
                 )
 
 
-def _require_rows(tests: Sequence[Any], names: Sequence[str]) -> None:
-    """Check that there are as many data as constants."""
-    rows = sum(test.data.size for test in tests)
-    if rows < len(names):
+def _require_found(
+    parameters: Sequence[Parameter], joint: Joint, fixed: Mapping[str, float]
+) -> None:
+    """Check that structures have the parameters, and that there are as many data as constants."""
+    possible = tuple(dict.fromkeys(n for s in joint.structures for n in s.names))
+    for one in parameters:
+        if one.name not in fixed and one.name not in possible:
+            raise ParameterError(
+                f"fit: no structure has the parameter {one.name!r}",
+                asked=one.name,
+                possible=possible,
+            )
+    rows = sum(test.data.size for test in joint.tests)
+    if rows < len(joint.names):
         raise ParameterError(
-            f"fit: {rows} measured values for {len(names)} constants ({', '.join(names)}): measure "
-            "more, or give some of them by fixed=",
+            f"fit: {rows} measured values for {len(joint.names)} constants "
+            f"({', '.join(joint.names)}): measure more, or give some of them by fixed=",
             asked="tests",
             given=rows,
         )

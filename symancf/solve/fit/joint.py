@@ -13,12 +13,14 @@ from scipy.optimize import least_squares
 from ...errors import ConvergenceError, ParameterError
 from ..optimize.objective import Objective
 from .coupons import EVALUATIONS
-from .limits import Limits, interior
+from .limits import interior
 
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...values.parameter import Parameter
     from .coupons import Coupons
+    from .limits import Limits
+    from .material_test import MaterialTest
     from .structure_test import StructureTest
 
 
@@ -78,15 +80,33 @@ class Joint:
     names : of the constants to be found.
     coupons : tests of the material, or None.
     structures : tests of structures.
-    limits : of constants.
     notes : what least squares have to say.
     """
 
     names: tuple[str, ...]
     coupons: Coupons | None
     structures: Sequence[Structure]
-    limits: Limits
     notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, wanted: Sequence[str], coupons: Coupons | None, structures: Sequence[Structure]
+    ) -> Joint:
+        """Return those whose names occur in any of the tests."""
+        found = {n for s in structures for n in s.names}
+        found |= set() if coupons is None else {*coupons.names}
+        return cls(tuple(n for n in wanted if n in found), coupons, structures)
+
+    @property
+    def tests(self) -> list[MaterialTest | StructureTest]:
+        """Those of the material, then those of structures."""
+        return [*(self.coupons.tests if self.coupons else ()), *(s.test for s in self.structures)]
+
+    def answers(self, values: Mapping[str, float]) -> list[Array]:
+        """Return the stresses or goals of each test (collective)."""
+        every = [] if self.coupons is None else self.coupons.stresses(values)
+        goals = [s.objective.present().reshape(s.test.data.shape) for s in self.structures]
+        return [*every, *goals]
 
     def differences(self, theta: Array) -> tuple[Array, Array]:
         """Return (rows,) differences over their scale and (rows, n) slopes (collective).
@@ -110,20 +130,19 @@ class Joint:
             every.append(structure.differences(self.names))
         return np.concatenate([r for r, _ in every]), np.concatenate([s for _, s in every])
 
-    def best(self, start: Mapping[str, float], seed: int) -> Array:
-        """Return the constants of the smallest sum of squares near one start (collective).
+    def best(self, limits: Limits, start: Mapping[str, float], seed: int) -> Array:
+        """Return the constants of the smallest sum of squares (collective).
 
-        Constants of the tests of the material begin at those that these alone give, others at the
-        values of parameters.
+        With structures near one start: constants of the tests of the material begin at those that
+        these alone give, others at the values of parameters.
+
+        Raises
+        ------
+        ConvergenceError : there is no equilibrium at the start.
         """
-        present: dict[str, float] = {}
-        for structure in self.structures:
-            present = {**dict(zip(structure.names, structure.at, strict=True)), **present}
-        candidates = [{**present, **start}]
-        if self.coupons is not None and len(self.coupons.data) >= len(self.coupons.names):
-            alone = self.coupons.best(start, seed)
-            own = dict(zip(self.coupons.names, map(float, alone), strict=True))
-            candidates = [{**present, **own, **start}, {**own, **present, **start}]
+        if self.coupons is not None and not self.structures:
+            return self.coupons.best(start, seed)
+        candidates = self._starts(start, seed)
         for k, candidate in enumerate(candidates):
             unknown = [n for n in self.names if n not in candidate]
             if unknown:
@@ -134,28 +153,31 @@ class Joint:
                     possible=tuple(unknown),
                 )
             try:
-                theta = self._within(np.array([candidate[n] for n in self.names]))
-                self.differences(theta)
+                theta = np.array([candidate[n] for n in self.names])
+                pairs = [limits.interval(n, x) for n, x in zip(self.names, theta, strict=True)]
+                low, high = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+                size = np.where(theta != 0.0, abs(theta), 1.0)
+                begin = interior(theta / size, low / size, high / size)
+                self.differences(begin * size)
+                break
             except ConvergenceError:
                 if k + 1 == len(candidates):
                     raise
-                continue
-            break
-        return self._refined(theta)
+        return self._refined(begin, size, low / size, high / size)
 
-    def _within(self, theta: Array) -> Array:
-        """Return a start within its limits."""
-        pairs = [self.limits.interval(n, x) for n, x in zip(self.names, theta, strict=True)]
-        low, high = (np.array(side) for side in zip(*pairs, strict=True))
-        size = np.where(theta != 0.0, abs(theta), 1.0)
-        found: Array = interior(theta / size, low / size, high / size) * size
-        return found
+    def _starts(self, start: Mapping[str, float], seed: int) -> list[dict[str, float]]:
+        """Return constants to begin with, the best first."""
+        present: dict[str, float] = {}
+        for structure in self.structures:
+            present = {**dict(zip(structure.names, structure.at, strict=True)), **present}
+        if self.coupons is None or len(self.coupons.data) < len(self.coupons.names):
+            return [{**present, **start}]
+        alone = self.coupons.best(start, seed)
+        own = dict(zip(self.coupons.names, map(float, alone), strict=True))
+        return [{**present, **own, **start}, {**own, **present, **start}]
 
-    def _refined(self, theta: Array) -> Array:
-        """Return the constants of least squares from a start (collective)."""
-        pairs = [self.limits.interval(n, x) for n, x in zip(self.names, theta, strict=True)]
-        low, high = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
-        size = np.where(theta != 0.0, abs(theta), 1.0)
+    def _refined(self, begin: Array, size: Array, low: Array, high: Array) -> Array:
+        """Return the constants of least squares from a start, over some size (collective)."""
         last: dict[bytes, tuple[Array, Array]] = {}
         outside = np.finfo(float).max ** 0.25  # the difference where there is no equilibrium
 
@@ -173,9 +195,9 @@ class Joint:
 
         answer = least_squares(
             lambda x: at(x)[0],
-            theta / size,
+            begin,
             jac=lambda x: at(x)[1],
-            bounds=(low / size, high / size),
+            bounds=(low, high),
             x_scale="jac",
             xtol=1e-8,
             ftol=1e-10,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of materials and of structures have in common: data, and how much they count."""
+"""Data of tests of materials and of structures, and how much they count."""
 
 from __future__ import annotations
 

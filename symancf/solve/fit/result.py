@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,45 +184,38 @@ class Fit:
             raise SymancfError(
                 "plot() needs Matplotlib, which is not installed: pip install matplotlib"
             ) from error
-        pulled = [t for t in self.tests if isinstance(t, MaterialTest)]
-        built = [t for t in self.tests if isinstance(t, StructureTest)]
-        figure = Figure(
-            figsize=(6.4 if not pulled or not built else 9.6, 4.2), layout="constrained"
-        )
+        every = [*enumerate(zip(self.tests, self.stresses, strict=True))]
+        groups = [[e for e in every if isinstance(e[1][0], sort)] for sort in _AXES]
+        some = [group for group in groups if group]
+        figure = Figure(figsize=(3.2 + 3.2 * len(some), 4.2), layout="constrained")
         FigureCanvasAgg(figure)
-        panels = figure.subplots(1, bool(pulled) + bool(built), squeeze=False)[0]
-        for k, (test, stress) in enumerate(zip(self.tests, self.stresses, strict=True)):
-            axes = panels[-1 if isinstance(test, StructureTest) else 0]
-            for column, (x, data, line) in enumerate(_columns(test, stress)):
-                axes.plot(x, data, "o", color=f"C{k}", ms=4, mfc="none")
-                style = "." if test.kind == "biaxial" else "-"
-                label = test.name if column == 0 else None
-                axes.plot(x, line, style, color=f"C{k}", ms=4, label=label)
-        if pulled:
-            panels[0].set_xlabel("stretch" if pulled[0].time is None else "time [s]")
-            panels[0].set_ylabel("nominal stress [Pa]")
-        if built:
-            panels[-1].set_xlabel("number of the datum" if built[0].times is None else "time [s]")
-            panels[-1].set_ylabel("measured")
-        for axes in panels:
+        for axes, group in zip(figure.subplots(1, len(some), squeeze=False)[0], some, strict=True):
+            for k, (test, stress) in group:
+                _draw(axes, f"C{k}", test, stress)
+            first = group[0][1][0]
+            x, y = next(labels for sort, labels in _AXES.items() if isinstance(first, sort))
+            axes.set(xlabel=x if first.time is None else "time [s]", ylabel=y)
             axes.legend()
             axes.grid(alpha=0.3)
         figure.savefig(path, dpi=120)
         return Path(path)
 
 
-def _columns(
-    test: MaterialTest | StructureTest, answer: Array
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Return abscissa, data and answer of each column of a test."""
-    data, line = test.data, answer
-    if isinstance(test, StructureTest):
-        x = np.arange(1.0, len(data) + 1.0) if test.times is None else test.times
-        data, line = data.reshape(len(data), -1), answer.reshape(len(data), -1)
-    else:
-        x = test.along if test.time is None else test.time
-    for column in range(data.shape[1]):
-        yield x, data[:, column], line[:, column]
+_AXES = {
+    MaterialTest: ("stretch", "nominal stress [Pa]"),
+    StructureTest: ("number of the datum", "measured"),
+}
+
+
+def _draw(axes: Any, color: str, test: MaterialTest | StructureTest, answer: Array) -> None:
+    """Draw data and answer of a test."""
+    rows = len(test.data)
+    x = test.along if test.time is None else test.time
+    style = "." if test.kind == "biaxial" else "-"
+    pairs = zip(test.data.reshape(rows, -1).T, answer.reshape(rows, -1).T, strict=True)
+    for column, (data, line) in enumerate(pairs):
+        axes.plot(x, data, "o", color=color, ms=4, mfc="none")
+        axes.plot(x, line, style, color=color, ms=4, label=None if column else test.name)
 
 
 def identified(

@@ -50,6 +50,7 @@ class StructureTest(Measurement, Displayable, OwnAttributes):
     ----------
     kind : "structure".
     goals : of each datum.
+    time : (N,) those given, or None.
 
     Raises
     ------
@@ -97,19 +98,19 @@ class StructureTest(Measurement, Displayable, OwnAttributes):
         moves = isinstance(problem, DynamicProblem)
         every: Sequence[Any] = [*goal] if isinstance(goal, list | tuple) else [goal]
         goals = [require_goal(one, moves=moves) for one in every]
-        self.problem, self.times = problem, None
+        self.problem, self.time = problem, None
         self._data = reals(data)
         wanted: tuple[int, ...] = (len(goals),)
         if times is not None:
-            self.times = reals(times)
-            if self.times.ndim != 1 or not self.times.size:
+            self.time = reals(times)
+            if self.time.ndim != 1 or not self.time.size:
                 raise ParameterError(
                     f"{what}: times= must be a row of numbers", asked="times", given=times
                 )
             if self._data.ndim == 1 and len(goals) == 1:
                 self._data = self._data[:, None]
-            wanted = (len(self.times), len(goals))
-            goals = [one.at(float(t)) for t in self.times for one in goals]
+            wanted = (len(self.time), len(goals))
+            goals = [one.at(float(t)) for t in self.time for one in goals]
         if self._data.shape != wanted or not goals:
             raise ParameterError(
                 f"{what}: data of the shape {self._data.shape}: there must be a number for each "
@@ -122,16 +123,21 @@ class StructureTest(Measurement, Displayable, OwnAttributes):
         self.error = None if error is None else self._errors(what, error)
         self.weight = arguments.positive(what, "weight", weight)
 
-    def _errors(self, what: str, given: npt.ArrayLike) -> Array:
+    def _errors(self, what: str, error: npt.ArrayLike) -> Array:
         """Return the standard error of each datum."""
-        errors = reals(given)
+        errors = reals(error)
         row = self._data.ndim == 2 and errors.shape == self._data.shape[:1]
-        return standard_errors(what, errors[:, None] if row else errors, self._data.shape)
+        return standard_errors(what, errors[:, None] if row else error, self._data.shape)
 
     @property
     def data(self) -> Array:
         """The measured values: (m,), or (N, m) at times."""
         return self._data
+
+    @property
+    def along(self) -> Array:
+        """The numbers of the rows, from 1."""
+        return np.arange(1.0, len(self._data) + 1.0)
 
     def _headline(self) -> str:
         """Return what it is."""
