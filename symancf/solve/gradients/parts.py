@@ -145,11 +145,11 @@ class PlacePart(GoalPart):
 
     def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
         """Return derivatives by reference positions at a held state (collective)."""
-        for number, jet in [*(jet for jet, _ in self._jets), *self._reading.placed]:
+        for number, name in [*(jet for jet, _ in self._jets), *self._reading.placed]:
             end: Any = self.ends[number]
             region = getattr(getattr(end, "body", None), "region", None)
             on = region is not None and region.mesh is body.region.mesh
-            if on and (jet != "value" or getattr(end, "source", None) is not None):
+            if on and (name != "value" or getattr(end, "source", None) is not None):
                 raise ParameterError(
                     f"{self.what}: it asks for axes of {end}, or for points nearest to others, of "
                     "which derivatives by positions are not known",
@@ -165,7 +165,8 @@ class PlacePart(GoalPart):
                 if not self.ends[number].anywhere:
                     continue
                 number = next(n for n, end in enumerate(self.ends) if not end.anywhere)
-            rows = every.get((number, "value")) or self._jet(system, number, "value")[0]
+            there = number, "value"
+            rows = every[there] if there in every else self._jet(system, *there)[0]
             if rows is not None:
                 slope = np.stack(slopes[3 * k : 3 * k + 3], axis=1)
                 if self._count(system, number) == 1:
