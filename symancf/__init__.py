@@ -48,6 +48,7 @@ _PUBLIC = {
     "EigenProblem": "solve.modes",
     "fit": "solve.fit",
     "MaterialTest": "solve.fit",
+    "StructureTest": "solve.fit",
     "Rayleigh": "solve.dynamics",
     "Baumgarte": "solve.dynamics",
     "Fuzzy": "solve.dynamics",
@@ -184,6 +185,7 @@ __all__ = [
     "Shape",
     "Sphere",
     "StaticProblem",
+    "StructureTest",
     "Suspended",
     "SymancfError",
     "System",
@@ -288,7 +290,7 @@ if TYPE_CHECKING:
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
-    from .solve.fit import MaterialTest, fit
+    from .solve.fit import MaterialTest, StructureTest, fit
     from .solve.gradients.goal import Goal
     from .solve.gradients.shape import Shape
     from .solve.gradients.trace import Trace

@@ -36,7 +36,7 @@ from ..values.parameter import (
 from .closest_points import library as load_library
 from .form import ClosestPoints, Form, Role
 from .group import Group, grouped, parameters, source
-from .structures import LANES, Term, Terms
+from .structures import LANES, HalfRows, Term, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -309,6 +309,16 @@ class Assembler:
         self.revision += 1
         self.write()
 
+    def take_parameters(self, other: Assembler, chosen: Sequence[Mask]) -> None:
+        """Take parameters and rates of an assembler of which these forms are parts.
+
+        `chosen`: of each form the entities, a mask; see `Form.part`.
+        """
+        self.values[:] = other.values
+        self._rows = {number: rows[chosen[number]] for number, rows in other._rows.items()}
+        self.follow(other._vectors.get("rate"), other._vectors.get("rate_factor"))
+        self.write()
+
     def addresses(self, places: Ints) -> tuple[Ints, Ints]:
         """Return which of some places among `values` kernels see, and the addresses where."""
         pairs = [group.addresses for group in self.groups]
@@ -552,15 +562,23 @@ class Assembler:
 
     def tangent(self, x: Array, f: Array, matrix: Matrix | Half) -> int:
         """Write residual and tangent; `matrix` is one that was attached."""
-        f.fill(0.0)
         if matrix is self._half:
-            self._half.begin()
-            self._assembler.half = ctypes.pointer(self._half.structure)
+            with self._half.rewritten():
+                return self._half.add(self, x, f)
+        f.fill(0.0)
+        try:
+            return self._call("tangent", x, None, f, None)
+        finally:
+            matrix.finish()  # collective, so also where this rank failed
+
+    def write_half(self, x: Array, f: Array, rows: HalfRows) -> int:
+        """Write the residual, and the tangent to the rows of a half that was attached."""
+        f.fill(0.0)
+        self._assembler.half = ctypes.pointer(rows)
         try:
             return self._call("tangent", x, None, f, None)
         finally:
             self._assembler.half = None
-            matrix.finish()  # collective, so also where this rank failed
 
     def product(self, x: Array, v: Array, f: Array, linear: Linearized | None = None) -> int:
         """Write tangent(x) . v into the local vector `f` without a matrix.
@@ -703,7 +721,13 @@ class Assembler:
         f.fill(0.0)
         return self._call("parameter", x, None, f, None)
 
-    def pull(self, x: Array, v: Array, seeds: Mapping[int, Array] | None = None) -> Derivatives:
+    def pull(
+        self,
+        x: Array,
+        v: Array,
+        seeds: Mapping[int, Array] | None = None,
+        parameters: bool = True,
+    ) -> Derivatives:
         """Return derivatives of s = v . residual(x) + seeds . update(x) (collective).
 
         By all parameters, by what laws remember, and by the coordinates: (tangent^T v), exact
@@ -715,6 +739,7 @@ class Assembler:
         v : local vector with the values of ghosts.
         seeds : (n, rows) of entities by their form: weights of what these remember next, in the
             rows of `Form.cell` where they remember it; copies of entities have theirs, too.
+        parameters : return derivatives by these; else zeros, and no rows.
 
         Raises
         ------
@@ -722,10 +747,9 @@ class Assembler:
         ParameterError : points slide with friction on facets that move, or are damped there.
         """
         self.prepare("pull", np.flatnonzero(self._active).tolist())
-        projected: Mask = self._active & [
-            isinstance(form.entities, ClosestPoints) for form in self.forms
-        ]
-        for form in compress(self.forms, projected):
+        first = [self.forms[group.numbers[0]] for group in self.groups]
+        projected = [form for form in first if isinstance(form.entities, ClosestPoints)]
+        for form in projected:
             assert isinstance(form.entities, ClosestPoints)
             if form.entities.anchor >= 0 or self._vectors.get("rate") is not None:
                 raise ParameterError(
@@ -747,17 +771,10 @@ class Assembler:
                 term.by_uniform = term.by_cell = term.seed = None
         values = np.zeros_like(self.values)
         rows: dict[int, Array] = {}
-        for group, (by_uniform, by_cell, _) in kept.items():
-            uniform, cell = group.values_of(by_uniform), group.values_of(by_cell)
-            for number in group.numbers:
-                form, first = self.forms[number], int(self._first[number])
-                own = form.owned.astype(bool)  # sums count each entity once
-                slots = len(form.kernel.uniform)
-                values[first : first + slots] = uniform[number][own, :slots].sum(axis=0)
-                for k, name in enumerate(parameters(form)[slots:], first + slots):
-                    values[k] = cell[number][own, form.kernel.cell.index(name)].sum()
-                rows[number] = cell[number]
-        return Derivatives(values, rows, coordinates, not projected.any(), bad)
+        for group, (*tables, _) in kept.items() if parameters else ():
+            group.sum_of(tables, values)
+            rows |= group.values_of(tables[1])
+        return Derivatives(values, rows, coordinates, not projected, bad)
 
     def shape(
         self, x: Array, v: Array, forms: Sequence[int], seeds: Mapping[int, Array] | None = None

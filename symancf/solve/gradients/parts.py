@@ -232,7 +232,7 @@ class PlacePart(GoalPart):
                 given=counts,
             )
         self._reading.require_places(size)
-        at: dict[str, Any] = {str(TIME): system.time}
+        at: dict[str, Any] = {TIME.name: system.time}
         with together(system.comm):
             for name, value in self._reading.parameters.items():
                 at[name] = evaluate(f"{name} of {self.what}", value, system.time)
@@ -243,7 +243,7 @@ class PlacePart(GoalPart):
             every[jet], found = self._jet(system, *jet)
             for of, vectors in found.items():
                 for a, symbol in enumerate(symbols_of(jet, of)):
-                    at[str(symbol)] = vectors[:, a]
+                    at[symbol.name] = vectors[:, a]
         columns = [np.broadcast_to(x, (size,)) for x in values(at)]
         return columns, every
 
@@ -266,7 +266,7 @@ class PlacePart(GoalPart):
             assert constant is not None
             none = np.zeros_like(constant)
             return None, {"change": none, "rate": none, "reference": constant}
-        found = system.rows_of(end, [name])
+        found = system.known_rows(end, (name,))
         rows = found[0] if found else None
         vectors = [system.state, system.reference, *([system.rate] if self.rates else [])]
         values = np.zeros((len(vectors), places.X.shape[0], 3))
