@@ -145,17 +145,7 @@ class PlacePart(GoalPart):
 
     def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
         """Return derivatives by reference positions at a held state (collective)."""
-        for number, name in [*(jet for jet, _ in self._jets), *self._reading.placed]:
-            end: Any = self.ends[number]
-            region = getattr(getattr(end, "body", None), "region", None)
-            on = region is not None and region.mesh is body.region.mesh
-            if on and (name != "value" or getattr(end, "source", None) is not None):
-                raise ParameterError(
-                    f"{self.what}: it asks for axes of {end}, or for points nearest to others, of "
-                    "which derivatives by positions are not known",
-                    asked="Shape",
-                    given=str(end),
-                )
+        self._require_plain(body)
         jets, values = self._by_references
         slopes, every = self._evaluated(system, values) if jets else ([], {})
         total = np.zeros_like(system.state)
@@ -174,6 +164,20 @@ class PlacePart(GoalPart):
                 of_place = slope[rows.place, rows.component]
                 np.add.at(total, rows.coordinate, rows.value * of_place)
         return total
+
+    def _require_plain(self, body: Body) -> None:
+        """Raise where axes of a body are asked for, or its points nearest to others."""
+        for number, name in [*(jet for jet, _ in self._jets), *self._reading.placed]:
+            end: Any = self.ends[number]
+            region = getattr(getattr(end, "body", None), "region", None)
+            on = region is not None and region.mesh is body.region.mesh
+            if on and (name != "value" or getattr(end, "source", None) is not None):
+                raise ParameterError(
+                    f"{self.what}: it asks for axes of {end}, or for points nearest to others, of "
+                    "which derivatives by positions are not known",
+                    asked="Shape",
+                    given=str(end),
+                )
 
     @cached_property
     def _second(self) -> jit.Values:
