@@ -70,7 +70,7 @@ def test_what_is_a_function_of_places_is_refused_by_name() -> None:
     goal, shape = sa.Goal(lambda u_a: u_a[0], body["x1"]), sa.Shape(body)
     with pytest.raises(ParameterError, match="wind"):
         problem.gradient(goal, [shape])
-    with pytest.raises(ParameterError, match="not known|are known of equilibria"):
+    with pytest.raises(ParameterError, match="are known of equilibria"):
         problem.sensitivity([shape], of=[goal])
 
 
