@@ -138,7 +138,7 @@ class DiscreteSystem(Configuration):
 
     def member(self, number: int) -> protocol.Binding:
         """Return the body or term that a form belongs to."""
-        return self._members[self._member_of_piece[number]]
+        return self._members[int(self._member_of_piece[number])]
 
     # ---- building -----------------------------------------------------------------------------
     def _variables_of_members(self) -> list[StateVariable]:

@@ -1191,6 +1191,7 @@ def examples() -> dict[str, Example]:
             {"values": [3.0, 4.0]},
             None,
         ),
+        "Shape": (sa.Shape, {"body": block}, lambda shape: models.finite(shape.values)),
         "Trace": (_traced, {"memory": "1 MB"}, models.finite),
         "Goal.at": (sa.Goal(lambda u_a: u_a[0], x1).at, {"time": 0.5}, None),
         "check_gradient": (_remainders, {"size": 0.02, "seed": 0}, None),

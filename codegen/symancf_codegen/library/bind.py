@@ -38,8 +38,8 @@ class Kernel:
     addresses : address of each of its functions.
 
     The methods `energy`, `residual`, `tangent`, `product`, `diagonal`, `coarse`, `at_points`,
-    `multiply`, `parameter`, `pull`, `shape` and `outputs` copy their arguments into batches of 8 lanes and
-    back; a kernel has those of `Description.modes`.
+    `multiply`, `parameter`, `pull`, `shape` and `outputs` copy their arguments into batches of 8
+    lanes and back; a kernel has those of `Description.modes`.
     """
 
     def __init__(self, description: Description, source: str, path: Path) -> None:

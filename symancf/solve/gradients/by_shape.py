@@ -23,7 +23,7 @@ from ...terms.term import PlaceBinding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...arrays import Array, Ints, Mask
+    from ...arrays import Array, Mask
     from ...assembly.assembler import Derivatives
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.form import Form
@@ -93,8 +93,9 @@ class ShapeDerivative:
                 value = by.values[system.assembler.place(number, "V0")]
                 slope = member.reference_volume_slope(system)
                 total += float(system.sum(np.array([value]))[0]) * np.where(own, slope, 0.0)
-            if isinstance(form.entities, Jets) and number in by.rows:
-                self._add_references(form, self._at_places(member, form), by.rows[number], total)
+            if isinstance(form.entities, Jets) and not form.moving:
+                rows = by.rows.get(number, np.zeros_like(form.cell))
+                self._add_references(form, self._at_places(member, form), rows, total)
         for factor, goal in goals:
             total += factor * goal.by_reference(system, self.shape.body)
         return self._at_nodes(total)
@@ -120,7 +121,7 @@ class ShapeDerivative:
         for number in range(len(entities.ends)):
             source = _source(entities, number)
             columns = [str(s) for s in symbols_of((number, "value"), "reference")]
-            if source is None or not {*columns} & {*names} or not self._on(entities, source).any():
+            if source is None or not {*columns} & {*names}:  # the same on all ranks
                 continue
             weights = np.zeros((form.size, 3))
             for a, name in enumerate(columns):
@@ -169,8 +170,8 @@ class ShapeDerivative:
         for name, reason in every:
             if reason:
                 raise ParameterError(
-                    f"gradient by the {self.shape.name}: {name!r} {reason}, of which derivatives by "
-                    "positions are not known",
+                    f"gradient by the {self.shape.name}: {name!r} {reason}, of which derivatives "
+                    "by positions are not known",
                     asked="Shape",
                     given=name,
                 )
@@ -204,7 +205,7 @@ class ShapeDerivative:
         return ""
 
     def _reasons_of_supports(self) -> list[tuple[str, str]]:
-        """Return names of supports at the shape's nodes, and why they are not known (collective)."""
+        """Return names of supports at the nodes, and why they are not known (collective)."""
         found: list[tuple[str, str]] = []
         vertex_of = self.system.numbering.vertex_of
         for support in self.system.supports:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
 
 #: By what goals are differentiated.
-Variable: TypeAlias = "Parameter | Field | TimeSeries | Shape"
+Variable: TypeAlias = "Parameter | Field | TimeSeries"
+AnyVariable: TypeAlias = "Variable | Shape"
 
 
 class Gradient(Mapping[Any, Any]):
@@ -38,17 +39,17 @@ class Gradient(Mapping[Any, Any]):
     displacement: Array | None = None
     rate: Array | None = None
 
-    def __init__(self, value: float, pairs: Sequence[tuple[Variable, float | Array]]) -> None:
+    def __init__(self, value: float, pairs: Sequence[tuple[AnyVariable, float | Array]]) -> None:
         self.value = value
         self._pairs = list(pairs)
 
-    def __getitem__(self, of: Variable) -> Any:
+    def __getitem__(self, of: AnyVariable) -> Any:
         for variable, value in self._pairs:
             if variable is of:
                 return value
         raise KeyError(f"the gradient has nothing by {label(of)}: it was not asked for")
 
-    def __iter__(self) -> Iterator[Variable]:
+    def __iter__(self) -> Iterator[AnyVariable]:
         return iter(variable for variable, _ in self._pairs)
 
     def __len__(self) -> int:
@@ -73,14 +74,32 @@ def to_owners(system: DiscreteSystem, shares: Array) -> Array:
     return total
 
 
-def require_variables(
-    system: DiscreteSystem, parameters: Any, *, who: str = "", shapes: bool = False
-) -> list[Variable]:
-    """Return parameters, fields and series that the user gave, and `shapes` (collective).
+def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]:
+    """Return parameters, fields and series that the user gave (collective).
 
     Raises
     ------
     ParameterError : it is no list of them, or one is given twice.
+    """
+    variables: list[Variable] = []
+    for variable in require_any_variables(system, parameters):
+        if isinstance(variable, Shape):
+            raise ParameterError(
+                f"derivatives by the {variable.name} are known of equilibria and their histories "
+                "alone, StaticProblem.gradient; compare others with meshes beside",
+                asked="Shape",
+                given=variable.name,
+            )
+        variables.append(variable)
+    return variables
+
+
+def require_any_variables(system: DiscreteSystem, parameters: Any) -> list[AnyVariable]:
+    """Return parameters, fields, series and shapes that the user gave (collective).
+
+    Raises
+    ------
+    ParameterError : see `require_variables`.
     """
     if not isinstance(parameters, list | tuple) or not parameters:
         raise ParameterError(
@@ -97,16 +116,9 @@ def require_variables(
                 asked="parameters",
                 given=label(variable),
             )
-        if isinstance(variable, Shape) and not shapes:
-            raise ParameterError(
-                f"{who or 'this'} knows no derivatives by the {variable.name}; "
-                "StaticProblem.gradient does",
-                asked="Shape",
-                given=variable.name,
-            )
         if not isinstance(variable, Parameter | Field | TimeSeries | Shape):
             raise ParameterError(
-                f"{label(variable)} is no sa.Parameter, no sa.Field and no sa.Series",
+                f"{label(variable)} is no sa.Parameter, sa.Field, sa.Series or sa.Shape",
                 asked="parameters",
                 given=label(variable),
                 possible=[p.name for p in system.parameters],

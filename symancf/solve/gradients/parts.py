@@ -145,17 +145,7 @@ class PlacePart(GoalPart):
 
     def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
         """Return derivatives by reference positions at a held state (collective)."""
-        for number, jet in [*(jet for jet, _ in self._jets), *self._reading.placed]:
-            end: Any = self.ends[number]
-            region = getattr(getattr(end, "body", None), "region", None)
-            on = region is not None and region.mesh is body.region.mesh
-            if on and (jet != "value" or getattr(end, "source", None) is not None):
-                raise ParameterError(
-                    f"{self.what}: it asks for axes of {end}, or for points nearest to others, of "
-                    "which derivatives by positions are not known",
-                    asked="Shape",
-                    given=str(end),
-                )
+        self._require_plain(body)
         jets, values = self._by_references
         slopes, every = self._evaluated(system, values) if jets else ([], {})
         total = np.zeros_like(system.state)
@@ -165,7 +155,8 @@ class PlacePart(GoalPart):
                 if not self.ends[number].anywhere:
                     continue
                 number = next(n for n, end in enumerate(self.ends) if not end.anywhere)
-            rows = every.get((number, "value")) or self._jet(system, number, "value")[0]
+            there = number, "value"
+            rows = every[there] if there in every else self._jet(system, *there)[0]
             if rows is not None:
                 slope = np.stack(slopes[3 * k : 3 * k + 3], axis=1)
                 if self._count(system, number) == 1:
@@ -173,6 +164,20 @@ class PlacePart(GoalPart):
                 of_place = slope[rows.place, rows.component]
                 np.add.at(total, rows.coordinate, rows.value * of_place)
         return total
+
+    def _require_plain(self, body: Body) -> None:
+        """Raise where axes of a body are asked for, or its points nearest to others."""
+        for number, name in [*(jet for jet, _ in self._jets), *self._reading.placed]:
+            end: Any = self.ends[number]
+            region = getattr(getattr(end, "body", None), "region", None)
+            on = region is not None and region.mesh is body.region.mesh
+            if on and (name != "value" or getattr(end, "source", None) is not None):
+                raise ParameterError(
+                    f"{self.what}: it asks for axes of {end}, or for points nearest to others, of "
+                    "which derivatives by positions are not known",
+                    asked="Shape",
+                    given=str(end),
+                )
 
     @cached_property
     def _second(self) -> jit.Values:

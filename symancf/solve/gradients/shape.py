@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Shape(OneProcess, Displayable):
-    r"""Reference positions X of the nodes of a body, by which `StaticProblem.gradient` differentiates.
+    r"""Reference positions X of the nodes of a body; for `StaticProblem.gradient`.
 
     ``gradient[shape]`` has one row :math:`\partial J/\partial X_i` for each node, (nodes, 3) in the
     order of the mesh, as ``body["region"].X`` of all of it.

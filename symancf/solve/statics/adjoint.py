@@ -15,7 +15,7 @@ from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ...values.series import Shifted, TimeSeries
 from ..gradients.by_shape import ShapeDerivative
-from ..gradients.gradient import Gradient, Variable, to_owners
+from ..gradients.gradient import AnyVariable, Gradient, Variable, to_owners
 from ..gradients.shape import Shape
 from ..rates import DIFFERENCE_STEP, Quotients, Rates, rates
 from .transposed import Transposed
@@ -71,7 +71,7 @@ class Adjoint:
         self.fixed = solver.numbering.fixed_by >= 0
         self.linear = Transposed(solver)
 
-    def gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
+    def gradient(self, goal: Goal, variables: Sequence[AnyVariable]) -> Gradient:
         """Return the derivatives by variables (collective).
 
         Raises
@@ -81,7 +81,7 @@ class Adjoint:
         slopes = goal.slopes(self.system)
         weights = self.pulled(slopes)
         require_no_memory(self.system, weights.by)
-        found: list[tuple[Variable, float | Array]] = []
+        found: list[tuple[AnyVariable, float | Array]] = []
         for variable in variables:
             value, changes = self.derivative(variable, slopes, weights, [(1.0, goal)])
             self.require_change(variable, changes)
@@ -139,7 +139,7 @@ class Adjoint:
 
     def derivative(
         self,
-        variable: Variable,
+        variable: AnyVariable,
         slopes: GoalSlopes,
         weights: Weights,
         goals: Sequence[tuple[float, Goal]],
@@ -188,7 +188,7 @@ class Adjoint:
         system = self.system
         self.require_tangent()
         slopes = [goal.slopes(system) for goal in goals]
-        found: list[list[tuple[Variable, float | Array]]] = [[] for _ in goals]
+        found: list[list[tuple[AnyVariable, float | Array]]] = [[] for _ in goals]
         values: list[Array]
         for variable in variables:
             if isinstance(variable, Field):
@@ -278,7 +278,7 @@ class Adjoint:
             )
 
     @staticmethod
-    def require_change(variable: Variable, changes: bool) -> None:
+    def require_change(variable: AnyVariable, changes: bool) -> None:
         """Raise where nothing depends on a variable."""
         if not changes:
             raise ParameterError(

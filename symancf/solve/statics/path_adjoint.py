@@ -14,16 +14,17 @@ from ...runtime.collective import reduced, together
 from ...values.parameter import Field, Parameter, label
 from ..gradients.goal import GoalSlopes
 from ..gradients.gradient import Gradient
+from ..gradients.shape import Shape
 from .adjoint import Adjoint, columns_of, in_equilibrium
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...arrays import Array
     from ...assembly.assembler import Derivatives
     from ...assembly.state import State
     from ..gradients.goal import Goal
-    from ..gradients.gradient import Variable
+    from ..gradients.gradient import AnyVariable
     from ..gradients.trace import Trace
     from .adjoint import Weights
     from .equilibrium import EquilibriumSolver
@@ -50,7 +51,7 @@ class PathAdjoint:
     def __init__(self, solver: EquilibriumSolver, trace: Trace) -> None:
         self.solver, self.system, self.trace = solver, solver.system, trace
 
-    def gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
+    def gradient(self, goal: Goal, variables: Sequence[AnyVariable]) -> Gradient:
         """Return the derivatives by variables, at the state in which the system is afterwards.
 
         Raises
@@ -72,7 +73,7 @@ class PathAdjoint:
         finally:
             self._go(present)
 
-    def _gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
+    def _gradient(self, goal: Goal, variables: Sequence[AnyVariable]) -> Gradient:
         instants = goal.instants(self.trace.times)
         value, *outer = goal.combined(self._values(instants))
         totals: list[float | Array] = [0.0] * len(variables)
@@ -101,7 +102,7 @@ class PathAdjoint:
 
     def _here(
         self,
-        variables: Sequence[Variable],
+        variables: Sequence[AnyVariable],
         goals: Sequence[tuple[float, Goal]],
         remembered: list[Array] | None,
         starts: bool,
@@ -233,7 +234,7 @@ class PathAdjoint:
 
     def _add_initial(
         self,
-        variables: Sequence[Variable],
+        variables: Sequence[AnyVariable],
         remembered: Sequence[Array],
         totals: list[float | Array],
         changes: list[bool],
@@ -260,6 +261,8 @@ class PathAdjoint:
             return float(system.sum(np.array([sum((w * h)[o].sum() for w, h, o in rows)]))[0])
 
         for k, variable in enumerate(variables):
+            if isinstance(variable, Shape):
+                self._require_initial(variable, total)
             if isinstance(variable, Parameter):
                 h = 1e-5 * (abs(variable.value) or 1.0)
                 now, ends = variable.value, []
@@ -276,13 +279,29 @@ class PathAdjoint:
                 after = total()
                 variable.values = values
                 total()
-                if after != before:
-                    raise ParameterError(
-                        f"what laws remember at first follows {label(variable)}; derivatives by "
-                        "that are not known",
-                        asked="parameters",
-                        given=label(variable),
-                    )
+                _require_same(before, after, label(variable))
+
+    def _require_initial(self, shape: Shape, total: Callable[[], float]) -> None:
+        """Raise where what laws remember at first follows reference positions (collective)."""
+        reference, before = self.system.reference, total()
+        own = reference.copy()
+        at = self.system.numbering.those("position")
+        reference[at] += 0.01 * self.system.extent * self.system.numbering.random(5)[at]
+        try:
+            after = total()
+        finally:
+            reference[:] = own
+        total()
+        _require_same(before, after, shape.name)
+
+
+def _require_same(before: float, after: float, name: str) -> None:
+    if after != before:
+        raise ParameterError(
+            f"what laws remember at first follows {name}; derivatives by that are not known",
+            asked="parameters",
+            given=name,
+        )
 
 
 def _goals_at(

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ...values.parameter import Parameter
     from ..cost import Cost
     from ..gradients.goal import Goal
-    from ..gradients.gradient import Gradient, Variable
+    from ..gradients.gradient import AnyVariable, Gradient, Variable
     from .adjoint import Adjoint
     from .convergence import Convergence
     from .hessian import Hessian
@@ -454,7 +454,7 @@ class StaticProblem(OneProcess, Displayable):
 
     # ---- derivatives ----------------------------------------------------------------------------
     @warns_once
-    def gradient(self, goal: Goal, parameters: Sequence[Variable]) -> Gradient:
+    def gradient(self, goal: Goal, parameters: Sequence[AnyVariable]) -> Gradient:
         r"""Return dJ/dp of a goal at the last equilibrium, by all parameters (collective).
 
         The adjoint way: one linear system with the transposed tangent, whatever the number of
@@ -484,13 +484,11 @@ class StaticProblem(OneProcess, Displayable):
         --------
         See `Goal`.
         """
-        from ..gradients.gradient import require_goal, require_variables
+        from ..gradients.gradient import require_any_variables, require_goal
         from .path_adjoint import PathAdjoint
 
-        found, variables = (
-            require_goal(goal),
-            require_variables(self._system, parameters, shapes=True),
-        )
+        found = require_goal(goal)
+        variables = require_any_variables(self._system, parameters)
         if self.trace is None:
             return self._adjoint("gradient").gradient(found, variables)
         with self._differentiating("gradient"):

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gradients by reference positions of solids, against systems on meshes that are moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symancf as sa
+from symancf.errors import ParameterError
+
+LAW = sa.energies.neo_hooke()
+EXACT: Any = {"snes_rtol": 1e-13, "snes_stol": 1e-15}
+ELEMENTS = {"hexahedron": sa.elements.hex8, "tetra10": sa.elements.tet10}
+
+
+def model(cell: str, h: float = 0.0, direction: Any = 0.0) -> tuple[Any, sa.Goal, sa.Body]:
+    """A cantilever with all loads of solids, its goal, and the body."""
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1), cell=cell)
+    before = mesh.points.copy()
+    mesh.points[:] = before + h * direction
+    body = sa.Body(mesh["body"], ELEMENTS[cell], LAW, mu=1.0, lam=2.0, rho=0.02)
+
+    def at(*place: float) -> Any:
+        node = np.argmin(np.linalg.norm(before - np.array(place), axis=1))
+        return body.at(mesh.points[node])
+
+    tip, low, clamp = at(2.0, 0.0, 1.0), at(2.0, 0.0, 0.0), sa.fix(body["x0"])
+    terms = [
+        clamp,
+        sa.pressure(body["y1"], 0.02),
+        sa.gravity((0.0, 0.0, -1.0)),
+        sa.traction(body["z1"], (0.01, 0.02, 0.0)),
+        sa.force(body["x1"], (0.0, 0.01, 0.005)),
+        sa.force(tip, (0.0, 0.0, 0.003)),
+        sa.Potential(_spring, low, sa.ground.at((2.5, 0.2, -0.3))),
+    ]
+    problem = sa.StaticProblem(sa.System(body, terms=terms), options=EXACT, check_stable=False)
+    problem.solve()
+    goal = sa.Goal(lambda r_a, u_b: r_a[2] * r_a[0] + u_b[1] ** 2, tip, low)
+    return problem, goal + 3 * sa.Goal(lambda M, F: M[1] + F[0] * M[2], clamp), body
+
+
+def _spring(r_a: Any, r_b: Any) -> Any:
+    return 0.05 * (r_a - r_b).dot(r_a - r_b)
+
+
+@pytest.mark.parametrize("cell", ELEMENTS)
+def test_gradients_by_positions_are_those_of_new_meshes(cell: str) -> None:
+    problem, goal, body = model(cell)
+    shape = sa.Shape(body)
+    found = problem.gradient(goal, [shape])[shape]
+    assert found.shape == shape.values.shape
+    direction = 0.1 * np.random.default_rng(1).standard_normal(found.shape)
+    h, total = 2e-3, 0.0
+    for place, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
+        other, goal_there, _ = model(cell, place * h, direction)
+        total += weight * other.value(goal_there) / (12.0 * h)
+    assert (found * direction).sum() == pytest.approx(total, rel=2e-8, abs=1e-10)
+
+
+def test_what_is_a_function_of_places_is_refused_by_name() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    body = sa.Body(mesh["body"], sa.elements.hex8, LAW, mu=1.0, lam=2.0)
+    load = sa.traction(body["x1"], lambda X, t: 0.01 * X, name="wind")
+    problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), load]))
+    problem.solve()
+    goal, shape = sa.Goal(lambda u_a: u_a[0], body["x1"]), sa.Shape(body)
+    with pytest.raises(ParameterError, match="wind"):
+        problem.gradient(goal, [shape])
+    with pytest.raises(ParameterError, match="are known of equilibria"):
+        problem.sensitivity([shape], of=[goal])
+
+
+def test_bodies_with_slopes_have_no_shape() -> None:
+    mesh = sa.Mesh.box((1.0,), (2,))
+    cable = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1.0, EI=1.0)
+    with pytest.raises(ParameterError, match="slopes"):
+        sa.Shape(cable)
