@@ -153,7 +153,8 @@ class Forward(Backward):
 
     def _change(self, n: int, of: _Direction, time: float, h: float) -> _Change:
         """Return the derivatives, by the size, of what a value drives (collective)."""
-        assemblers: list[Assembler] = [self._system.assembler, self._motion.mass]
+        m, here = self._motion, self._present()
+        assemblers: list[Assembler] = [self._system.assembler, m.mass]
         ends = []
         try:
             for s in (DIFFERENCE_STEP, -DIFFERENCE_STEP):
@@ -165,6 +166,7 @@ class Forward(Backward):
         finally:
             of.move(0.0)
             self._show(time, h)
+            m.state[:], m.rate[:], m.acceleration[:] = here.u, here.v, here.a
         (high, a, p), (low, b, q) = ends
         span = 2.0 * DIFFERENCE_STEP
         rates = [
@@ -172,11 +174,11 @@ class Forward(Backward):
             for (c, rows), (d, low_rows) in zip(high, low, strict=True)
         ]
         fixed = ~self._free
-        vectors = (
+        u, v, acceleration = (
             np.where(fixed, (x - y) / span, 0.0) for x, y in ((a.u, b.u), (a.v, b.v), (a.a, b.a))
         )
-        prescribed = MotionVectors(*vectors, np.zeros(len(a.u)))
-        goals = sum((x - y for x, y in zip(p, q, strict=True)), np.zeros(0)) if p else np.zeros(0)
+        prescribed = MotionVectors(u, v, acceleration, np.zeros_like(u))
+        goals = p[0] - q[0] if p else np.zeros(0)
         parts = [*(c for c, _ in rates), *(x for _, rows in rates for x in rows.values())]
         parts += [prescribed.u, prescribed.v, prescribed.a, goals]
         size = float(self._system.sum(np.array([sum(np.abs(x).sum() for x in parts)]))[0])
