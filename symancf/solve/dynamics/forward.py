@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from ..gradients.gradient import Variable
 
 
-class _Scaled(NamedTuple):
+class _AlongValue(NamedTuple):
     """One value to differentiate by: how it is moved by s times its size, and this size."""
 
     move: Callable[[float], None]
     size: float
 
 
-class _DrivenRates(NamedTuple):
+class _KernelRates(NamedTuple):
     """Derivatives of what a value drives at a time.
 
     Attributes
@@ -130,7 +130,7 @@ class Forward(Backward):
 
     # ---- values to differentiate by -------------------------------------------------------------
     @staticmethod
-    def _directions(variable: Variable) -> Iterator[_Scaled]:
+    def _directions(variable: Variable) -> Iterator[_AlongValue]:
         if isinstance(variable, Parameter):
             value = variable.value
             size = abs(value) or 1.0
@@ -138,7 +138,7 @@ class Forward(Backward):
             def move(s: float) -> None:
                 variable.value = value + s * size
 
-            yield _Scaled(move, size)
+            yield _AlongValue(move, size)
             return
         values = variable.values
         largest = float(np.abs(values).max()) or 1.0
@@ -149,9 +149,9 @@ class Forward(Backward):
             variable.values = changed if s else values
 
         for k in range(len(values)):
-            yield _Scaled(partial(move_one, k), largest)
+            yield _AlongValue(partial(move_one, k), largest)
 
-    def _change(self, n: int, of: _Scaled, time: float, h: float) -> _DrivenRates:
+    def _change(self, n: int, of: _AlongValue, time: float, h: float) -> _KernelRates:
         """Return the derivatives, by the size, of what a value drives (collective)."""
         m, here = self._motion, self._present()
         assemblers: list[Assembler] = [self._system.assembler, m.mass]
@@ -183,10 +183,10 @@ class Forward(Backward):
         parts += [prescribed.u, prescribed.v, prescribed.a, goals]
         size = float(self._system.sum(np.array([sum(np.abs(x).sum() for x in parts)]))[0])
         self._reached[n] += size
-        return _DrivenRates(rates, prescribed, goals / span, size)
+        return _KernelRates(rates, prescribed, goals / span, size)
 
     # ---- linear maps at the present motion ------------------------------------------------------
-    def _forces(self, change: _DrivenRates, moved: MotionVectors) -> Array:
+    def _forces(self, change: _KernelRates, moved: MotionVectors) -> Array:
         """Return the derivative of M (a + alpha v) + R, with those of the motion (collective)."""
         m, system = self._motion, self._system
         assembler, f, total = system.assembler, np.zeros_like(m.state), np.zeros_like(m.state)
@@ -216,7 +216,7 @@ class Forward(Backward):
         return x
 
     # ---- the start ------------------------------------------------------------------------------
-    def _begin(self, directions: Sequence[_Scaled]) -> list[MotionVectors]:
+    def _begin(self, directions: Sequence[_AlongValue]) -> list[MotionVectors]:
         """Return the derivatives of the consistent motion at the start (collective)."""
         state, step = self._states[0], self._request.step
         m, accelerations = self._motion, self._accelerations
@@ -232,7 +232,7 @@ class Forward(Backward):
         kinematics = accelerations.kinematics
         kinematics.window = step
 
-        def consistent(of: _Scaled, s: float) -> list[Array]:
+        def consistent(of: _AlongValue, s: float) -> list[Array]:
             of.move(s)
             self._show(state.time, step)
             rate = self._system.initial_rate() if self._starts else given
@@ -253,7 +253,7 @@ class Forward(Backward):
         return tangents
 
     def _differences(
-        self, function: Callable[[float], list[Array]], state: State, of: _Scaled, step: float
+        self, function: Callable[[float], list[Array]], state: State, of: _AlongValue, step: float
     ) -> list[Array]:
         """Return the derivatives of vectors by s at s = 0, to order 8 (collective)."""
         try:
@@ -274,7 +274,7 @@ class Forward(Backward):
 
     # ---- a step ---------------------------------------------------------------------------------
     def _advance(
-        self, n: int, directions: Sequence[_Scaled], tangents: Sequence[MotionVectors]
+        self, n: int, directions: Sequence[_AlongValue], tangents: Sequence[MotionVectors]
     ) -> list[MotionVectors]:
         """Return the derivatives of the motion at the end of a step (collective)."""
         before, after = self._states[n - 1], self._states[n]
@@ -332,7 +332,7 @@ class Forward(Backward):
 
     def _biased_tangent(
         self,
-        of: _Scaled,
+        of: _AlongValue,
         tangent: MotionVectors,
         before: State,
         h: float,
@@ -381,7 +381,7 @@ class Forward(Backward):
         goal: Goal,
         time: float,
         h: float,
-        directions: Sequence[_Scaled],
+        directions: Sequence[_AlongValue],
         tangents: Sequence[MotionVectors],
     ) -> Array:
         """Return the derivatives of a goal of one state along all values (collective)."""
