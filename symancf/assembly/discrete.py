@@ -359,7 +359,8 @@ class DiscreteSystem(Configuration):
     @property
     def has_given_rates(self) -> bool:
         """Whether rates are still those given to bodies (collective)."""
-        mine = np.array_equal(self.rate, self._first_rate)
+        rate, first = self.rate, self._first_rate
+        mine = first is not None and np.array_equal(rate, first)
         return mine if self.comm.size == 1 else bool(self.comm.allreduce(mine, op=MPI.LAND))
 
     def renew_rate(self) -> None:

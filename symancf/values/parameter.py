@@ -743,15 +743,15 @@ def vector3(what: str, given: npt.ArrayLike) -> Array:
     return values
 
 
-def vector_in_motion(what: str, given: Numbers) -> Array | tuple[Any, ...]:
+def vector_in_motion(what: str, vector: Numbers) -> Array | tuple[Any, ...]:
     """Return three finite numbers, or a tuple with `Parameter` among these.
 
     Raises
     ------
     ParameterError : see `vector3`, also of present values.
     """
-    values = vector3(what, numbers_now(given))
-    return tuple(cast("Any", given)) if has_parameters(given) else values
+    values = vector3(what, numbers_now(vector))
+    return tuple(cast("Any", vector)) if has_parameters(vector) else values
 
 
 def matrix3(what: str, given: npt.ArrayLike) -> Array:

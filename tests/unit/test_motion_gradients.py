@@ -20,6 +20,7 @@ class Case:
     """A motion with parameters and a goal."""
 
     end: sa.Goal
+    place: Any
 
     def __init__(
         self,
@@ -114,7 +115,9 @@ def cable() -> Case:
     sag = sa.Goal(lambda u_a, v_a: u_a[2] + 0.1 * v_a[2] + u_a[0], tip)
     force = sa.Goal(lambda F: F[2], clamp)
     goal = sag + sag.integral() ** 2 + 0.1 * force.at(0.05) + 0.1 * force.integral()
-    return Case([line], terms, goal, [*p.values()], damping=sa.Rayleigh(mass=0.3))
+    case = Case([line], terms, goal, [*p.values()], damping=sa.Rayleigh(mass=0.3))
+    case.place = tip
+    return case
 
 
 def test_a_cable_with_a_shaken_clamp() -> None:
@@ -202,7 +205,9 @@ def weights() -> Case:
     ]
     end = sa.Goal(lambda u_a, v_a: u_a[0] + 0.1 * v_a[2], tip)
     goal = end + sa.Goal(lambda u_a: (u_a[2] + 0.3) ** 2, c.centre).integral()
-    return Case([a, b, c], terms, goal, [*p.values()])
+    case = Case([a, b, c], terms, goal, [*p.values()])
+    case.place = tip
+    return case
 
 
 @pytest.mark.filterwarnings("ignore:the initial velocities violate constraints")
@@ -253,6 +258,57 @@ def test_a_weight_in_statics() -> None:
     heavy = sa.RigidBody(mass=1.0, centre=(p["g"], 0.0, 0.0), inertia=(1.0, 1.0, 1.0))
     with pytest.raises(sa.ParameterError, match="follows a Parameter"):
         _ = heavy.centre
+
+
+@pytest.mark.parametrize("which", ["weights", "cable", "arm"])
+@pytest.mark.filterwarnings("ignore:the initial velocities violate constraints")
+def test_the_direct_way_agrees(which: str) -> None:
+    """Of constraints, starts that follow parameters, prescribed motions, and values of a series."""
+    case = {"weights": weights, "cable": cable, "arm": driven_arm}[which]()
+    known = sa.Parameter("wanted", 0.1)
+    misfit = sa.Goal(lambda u_a, *, x: (u_a[2] - x) ** 2, case.place, x=known)
+    goals, variables = [case.goal, misfit + misfit.integral()], [*case.variables, known]
+    case.problem.solve(to=0.06, step=0.01, trace=sa.Trace())
+    direct = case.problem.sensitivity(case.variables, of=[case.goal])
+    direct += case.problem.sensitivity(variables, of=goals[1:])
+    for goal, found, of in zip(goals, direct, (case.variables, variables), strict=True):
+        exact = case.problem.gradient(goal, of)
+        assert found.value == exact.value
+        for v in of:
+            scale = np.abs(exact[v]).max()
+            assert scale > 0.0 or which == "arm"  # nothing turns its cable
+            np.testing.assert_allclose(found[v], exact[v], rtol=0.0, atol=1e-10 * scale)
+
+
+def test_what_is_no_sensitivity_of_a_motion_is_refused() -> None:
+    case = pendulum()
+    case.problem.solve(to=0.06, step=0.03, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="take shorter steps"):
+        case.problem.sensitivity(case.variables, of=[case.goal])
+    case = four_bar()
+    case.problem.solve(to=0.02, step=0.01, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="nothing depends"):
+        case.problem.sensitivity([sa.Parameter("idle", 1.0)], of=[case.goal.at(0.01)])
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_growth_is_told_with_its_rate(stands: bool, recwarn: Any) -> None:
+    """A rod on its tip falls at the rate sqrt(3 g / (2 L)); one that hangs swings."""
+    side = 0.5 if stands else -0.5
+    g = sa.Parameter("g", 10.0)
+    rod = sa.RigidBody.box(
+        (0.02, 0.02, 1.0), position=(0.0, 0.0, side), rho=1000.0, spin=(0.0, 1e-9, 0.0)
+    )
+    hinge = sa.joints.revolute(rod.at((0.0, 0.0, -side)), sa.ground, axis=(0.0, 1.0, 0.0))
+    system = sa.System(rod, terms=[hinge, sa.gravity((0.0, 0.0, lambda t: -g.value))])
+    problem = sa.DynamicProblem(system)
+    problem.solve(to=5.0, step=0.05, trace=sa.Trace())
+    problem.gradient(sa.Goal(lambda u_a: u_a[0], rod.at((0.0, 0.0, side))), [g])
+    told = [str(w.message) for w in recwarn if "grow by" in str(w.message)]
+    assert len(told) == stands
+    if told:
+        rate = float(told[0].split("e^(")[1].split()[0])
+        assert rate == pytest.approx(np.sqrt(15.0), rel=0.03)
 
 
 def four_bar(length: float = 1.0, mass: float = 1.0, time: float = 1.0) -> Case:
@@ -343,7 +399,8 @@ def test_a_block_with_a_modulus_for_each_cell(remembers: bool) -> None:
     Case([body], [clamp, press], goal, [mu, *p.values()]).check(to=0.1, step=0.01)
 
 
-def test_a_torque_and_a_shaken_clamp_by_the_values_of_series() -> None:
+def driven_arm() -> Case:
+    """An arm that a torque turns, and a cable with a shaken clamp, by values of series."""
     times = np.linspace(0.0, 0.2, 21)
     torque = sa.Series(times, 3.0 * np.sin(7.0 * times))
     way = sa.Series(times[::5], 0.01 * np.cos(30.0 * times[::5]) - 0.01, order="cubic")
@@ -359,6 +416,13 @@ def test_a_torque_and_a_shaken_clamp_by_the_values_of_series() -> None:
     turned = sa.Goal(lambda u_a, v_a: u_a[2] + v_a[0], arm.at((0.25, 0.0, 0.0)))
     height = sa.Goal(lambda u_a: u_a[2], line.at((1.0, 0.0, 0.0)))
     case = Case([arm, line], terms, turned + height.integral(), [torque, way])
+    case.place = line.at((1.0, 0.0, 0.0))
+    return case
+
+
+def test_a_torque_and_a_shaken_clamp_by_the_values_of_series() -> None:
+    case = driven_arm()
+    torque = case.variables[0]
     found = case.check(to=0.16, step=0.01)
     assert found[torque].shape == (21,)
     assert found[torque][16] != 0.0

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from ..gradients.gradient import Variable
 
 
-class _Direction(NamedTuple):
+class _AlongValue(NamedTuple):
     """One value to differentiate by: how it is moved by s times its size, and this size."""
 
     move: Callable[[float], None]
     size: float
 
 
-class _Change(NamedTuple):
+class _KernelRates(NamedTuple):
     """Derivatives of what a value drives at a time.
 
     Attributes
@@ -130,7 +130,7 @@ class Forward(Backward):
 
     # ---- values to differentiate by -------------------------------------------------------------
     @staticmethod
-    def _directions(variable: Variable) -> Iterator[_Direction]:
+    def _directions(variable: Variable) -> Iterator[_AlongValue]:
         if isinstance(variable, Parameter):
             value = variable.value
             size = abs(value) or 1.0
@@ -138,7 +138,7 @@ class Forward(Backward):
             def move(s: float) -> None:
                 variable.value = value + s * size
 
-            yield _Direction(move, size)
+            yield _AlongValue(move, size)
             return
         values = variable.values
         largest = float(np.abs(values).max()) or 1.0
@@ -149,11 +149,12 @@ class Forward(Backward):
             variable.values = changed if s else values
 
         for k in range(len(values)):
-            yield _Direction(partial(move_one, k), largest)
+            yield _AlongValue(partial(move_one, k), largest)
 
-    def _change(self, n: int, of: _Direction, time: float, h: float) -> _Change:
+    def _change(self, n: int, of: _AlongValue, time: float, h: float) -> _KernelRates:
         """Return the derivatives, by the size, of what a value drives (collective)."""
-        assemblers: list[Assembler] = [self._system.assembler, self._motion.mass]
+        m, here = self._motion, self._present()
+        assemblers: list[Assembler] = [self._system.assembler, m.mass]
         ends = []
         try:
             for s in (DIFFERENCE_STEP, -DIFFERENCE_STEP):
@@ -165,6 +166,7 @@ class Forward(Backward):
         finally:
             of.move(0.0)
             self._show(time, h)
+            m.state[:], m.rate[:], m.acceleration[:] = here.u, here.v, here.a
         (high, a, p), (low, b, q) = ends
         span = 2.0 * DIFFERENCE_STEP
         rates = [
@@ -172,19 +174,19 @@ class Forward(Backward):
             for (c, rows), (d, low_rows) in zip(high, low, strict=True)
         ]
         fixed = ~self._free
-        vectors = (
+        u, v, acceleration = (
             np.where(fixed, (x - y) / span, 0.0) for x, y in ((a.u, b.u), (a.v, b.v), (a.a, b.a))
         )
-        prescribed = MotionVectors(*vectors, np.zeros(len(a.u)))
-        goals = sum((x - y for x, y in zip(p, q, strict=True)), np.zeros(0)) if p else np.zeros(0)
+        prescribed = MotionVectors(u, v, acceleration, np.zeros_like(u))
+        goals = p[0] - q[0] if p else np.zeros(0)
         parts = [*(c for c, _ in rates), *(x for _, rows in rates for x in rows.values())]
         parts += [prescribed.u, prescribed.v, prescribed.a, goals]
         size = float(self._system.sum(np.array([sum(np.abs(x).sum() for x in parts)]))[0])
         self._reached[n] += size
-        return _Change(rates, prescribed, goals / span, size)
+        return _KernelRates(rates, prescribed, goals / span, size)
 
     # ---- linear maps at the present motion ------------------------------------------------------
-    def _forces(self, change: _Change, moved: MotionVectors) -> Array:
+    def _forces(self, change: _KernelRates, moved: MotionVectors) -> Array:
         """Return the derivative of M (a + alpha v) + R, with those of the motion (collective)."""
         m, system = self._motion, self._system
         assembler, f, total = system.assembler, np.zeros_like(m.state), np.zeros_like(m.state)
@@ -214,7 +216,7 @@ class Forward(Backward):
         return x
 
     # ---- the start ------------------------------------------------------------------------------
-    def _begin(self, directions: Sequence[_Direction]) -> list[MotionVectors]:
+    def _begin(self, directions: Sequence[_AlongValue]) -> list[MotionVectors]:
         """Return the derivatives of the consistent motion at the start (collective)."""
         state, step = self._states[0], self._request.step
         m, accelerations = self._motion, self._accelerations
@@ -230,7 +232,7 @@ class Forward(Backward):
         kinematics = accelerations.kinematics
         kinematics.window = step
 
-        def consistent(of: _Direction, s: float) -> list[Array]:
+        def consistent(of: _AlongValue, s: float) -> list[Array]:
             of.move(s)
             self._show(state.time, step)
             rate = self._system.initial_rate() if self._starts else given
@@ -251,7 +253,7 @@ class Forward(Backward):
         return tangents
 
     def _differences(
-        self, function: Callable[[float], list[Array]], state: State, of: _Direction, step: float
+        self, function: Callable[[float], list[Array]], state: State, of: _AlongValue, step: float
     ) -> list[Array]:
         """Return the derivatives of vectors by s at s = 0, to order 8 (collective)."""
         try:
@@ -272,7 +274,7 @@ class Forward(Backward):
 
     # ---- a step ---------------------------------------------------------------------------------
     def _advance(
-        self, n: int, directions: Sequence[_Direction], tangents: Sequence[MotionVectors]
+        self, n: int, directions: Sequence[_AlongValue], tangents: Sequence[MotionVectors]
     ) -> list[MotionVectors]:
         """Return the derivatives of the motion at the end of a step (collective)."""
         before, after = self._states[n - 1], self._states[n]
@@ -330,7 +332,7 @@ class Forward(Backward):
 
     def _biased_tangent(
         self,
-        of: _Direction,
+        of: _AlongValue,
         tangent: MotionVectors,
         before: State,
         h: float,
@@ -379,7 +381,7 @@ class Forward(Backward):
         goal: Goal,
         time: float,
         h: float,
-        directions: Sequence[_Direction],
+        directions: Sequence[_AlongValue],
         tangents: Sequence[MotionVectors],
     ) -> Array:
         """Return the derivatives of a goal of one state along all values (collective)."""

@@ -127,21 +127,31 @@ class TransposedStep:
             factor = motion.acceleration_factor + motion.damping.mass * motion.rate_factor
             return numbering.to_rows(f + self.mass(factor * v))
 
-        right = numbering.to_rows(b)
-        precede = partial(self._precede, transpose=False)
-        x, rest, count = fgmres(
-            product, precede, right, system.sum, self.residual, self.least, self.vectors
+        def square(rows: Array) -> float:
+            return float(system.sum(np.array([rows @ rows]))[0])
+
+        right, precede = numbering.to_rows(b), partial(self._precede, transpose=False)
+        x, last = precede(right), np.inf
+        for _ in range(self.corrections):
+            rest = right - product(x)
+            change, size = precede(rest), square(x)
+            share = np.sqrt(square(change) / size) if size else 0.0
+            if share >= min(0.1 * last, self.near):
+                change, _, count = fgmres(
+                    product, precede, rest, system.sum, 1e-4, self.least, self.vectors
+                )
+                self.iterations += count
+                self.stale = count > self.most
+            x = x + change
+            if share <= self.residual or (share < self.least and share > 0.3 * last):
+                return self._local(x)
+            last = share
+        raise ParameterError(
+            f"the tangent of the step to t = {system.time:g} is singular, or nearly so: "
+            f"sensitivities do not exist (a linear system is solved to {last:.1e} alone)",
+            asked="sensitivity",
+            given=last,
         )
-        if rest > self.least:
-            raise ParameterError(
-                f"the tangent of the step to t = {system.time:g} is singular, or nearly so: "
-                f"sensitivities do not exist (a linear system is solved to {rest:.1e} alone)",
-                asked="sensitivity",
-                given=rest,
-            )
-        self.iterations += count
-        self.stale = count > self.most
-        return self._local(x)
 
     def _local(self, rows: Array) -> Array:
         """Return a local vector with ghosts of rows, zero at fixed coordinates (collective)."""
