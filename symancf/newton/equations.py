@@ -9,14 +9,14 @@ from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from mpi4py import MPI
+
 from ..runtime.collective import share_error
 from ..runtime.petsc import NOT_FINITE, PETSc, functions, loosely, printing
 from .newton import REASONS, Solution, newton
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from mpi4py import MPI
 
     from ..runtime.options import SolverOptions
     from .aids import Aid
@@ -42,6 +42,7 @@ class VectorEquations(ABC):
     Attributes
     ----------
     F, step : R at x, and the step d with K d = R.
+    scratch : two vectors that aids overwrite.
     aids : in the order of their table.
     linear_iterations : of the linear solver, since `find` began.
     """
@@ -49,6 +50,7 @@ class VectorEquations(ABC):
     def __init__(self, comm: MPI.Comm, snes: PETSc.SNES, x: PETSc.Vec) -> None:
         self.comm, self.snes, self.x = comm, snes, x
         self.F, self.step = x.duplicate(), x.duplicate()
+        self.scratch = x.duplicate(), x.duplicate()
         self.aids: Sequence[Aid] = ()
         self.linear_iterations = 0
         self.error: BaseException | None = None
@@ -146,7 +148,10 @@ class VectorEquations(ABC):
         ksp, failed = self.snes.getKSP(), PETSc.KSP.ConvergedReason.DIVERGED_NANORINF
         ksp.solve(self.F, self.step)
         self.linear_iterations += ksp.getIterationNumber()
-        reason = ksp.getConvergedReason()
+        reason = int(ksp.getConvergedReason())
+        if self.comm.size > 1:  # factors may fail on one rank
+            reason = self.comm.allreduce(reason, MPI.MIN)
+            ksp.setConvergedReason(reason)
         return bool(reason >= 0 or (reason != failed and self.snes.getMaxKSPFailures() > 1))
 
     def move(self) -> int:

@@ -468,12 +468,12 @@ class StaticProblem(OneProcess, Displayable):
         ----------
         goal : J.
         parameters : each `Parameter`, each `Field` of values and each `Series` that anything
-            depends on; those within functions of time, too.
+            depends on; those within functions of time, too; each `Shape` of a body of solids.
 
         Returns
         -------
         A mapping with ``value`` of the goal: ``g[p]`` is a number, of a `Field` an array (cells,),
-        of a `Series` one of its values (n,).
+        of a `Series` one of its values (n,), of a `Shape` (nodes, 3).
 
         Raises
         ------
@@ -489,7 +489,9 @@ class StaticProblem(OneProcess, Displayable):
         from ..gradients.gradient import require_goal, require_variables
         from .path_adjoint import PathAdjoint
 
-        found, variables = require_goal(goal), require_variables(self._system, parameters)
+        found, variables = require_goal(goal), require_variables(
+            self._system, parameters, shapes=True
+        )
         if self.trace is None:
             return self._adjoint("gradient").gradient(found, variables)
         with self._differentiating("gradient"):
