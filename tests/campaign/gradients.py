@@ -167,7 +167,10 @@ class Trial:
         self.modes = sa.EigenProblem(self.problem.system).solve(6)
         squares = self.modes.squares
         if self.number is None:
-            gaps = [np.abs(np.delete(squares, k) / x - 1.0).min() for k, x in enumerate(squares)]
+            gaps = [
+                np.abs(np.delete(squares, k) / x - 1.0).min(initial=np.inf)
+                for k, x in enumerate(squares)
+            ]
             some = [k for k, gap in enumerate(gaps[:-1]) if squares[k] != 0.0 and gap > 0.05]
             if not some:
                 raise sa.ParameterError("no mode that is alone", asked="modes")

@@ -23,7 +23,7 @@ from ...terms.term import PlaceBinding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ...arrays import Array, Ints, Mask
+    from ...arrays import Array, Mask
     from ...assembly.assembler import Derivatives
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.form import Form

@@ -121,9 +121,9 @@ class FrequencySlopes:
             for square, x in pairs:
                 shift = (1.0 - BESIDE) * square
                 pencil.require(pencil.factor(shift), "gradient of modes")
-                rows = system.unknowns.from_rows(numbering.to_rows(system.masstimes(x)))
+                rows = system.unknowns.from_rows(numbering.to_rows(system.mass_times(x)))
                 z = (square - shift) * system.unknowns.local(pencil.solved(rows))
-                f, m = np.zeros_like(z), system.masstimes(z)
+                f, m = np.zeros_like(z), system.mass_times(z)
                 system.assembler.product(system.state, z, f)
                 rest, size, *mass = (numbering.to_rows(v) for v in (f - square * m, m, z, m))
                 rest, size, own = system.sum(

@@ -489,8 +489,9 @@ class StaticProblem(OneProcess, Displayable):
         from ..gradients.gradient import require_goal, require_variables
         from .path_adjoint import PathAdjoint
 
-        found, variables = require_goal(goal), require_variables(
-            self._system, parameters, shapes=True
+        found, variables = (
+            require_goal(goal),
+            require_variables(self._system, parameters, shapes=True),
         )
         if self.trace is None:
             return self._adjoint("gradient").gradient(found, variables)
