@@ -296,7 +296,7 @@ def buckling() -> Iterator[Number]:
         rod = Body(mesh["body"], ancf_cable, cable(), EA=EA, EI=EI, name="rod")
         tip = rod.at((1.0, 0.0, 0.0))
         side = Potential(lambda u_a, *, k: k * u_a[1] ** 2 / 2, tip, k=k)
-        push = force(tip, (lambda t, P=P: -P.value, 0.0, 0.0))  # type: ignore[misc]
+        push = force(tip, (lambda t, P=P: -P.value, 0.0, 0.0))
         system = System(rod, terms=[fix(rod["x0"]), planar(rod), side, push])
         problem = StaticProblem(system, options=TIGHT, check_stable=False)
         with warnings.catch_warnings():

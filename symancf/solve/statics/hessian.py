@@ -16,6 +16,7 @@ from ...values.parameter import Field, Parameter, label
 from ..gradients.bend import STEP, along, step_of
 from ..gradients.goal import GoalSlopes
 from ..gradients.gradient import to_owners
+from ..gradients.shape import Shape
 from .adjoint import by_field, columns_of, require_no_memory
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Hessian(LinearOperator):  # type: ignore[misc]
             if isinstance(variable, Field):
                 changes = bool(columns_of(adjoint.system, variable))
             else:
+                assert not isinstance(variable, Shape)  # refused before
                 pairs = adjoint.changes_of(variable, [goal])
                 if any((change.ends[0] != change.ends[1]).any() for change, _ in pairs):
                     raise ParameterError(
@@ -248,5 +250,5 @@ def _value(of: Variable) -> Array:
 def _assign(to: Variable, value: Array) -> None:
     if isinstance(to, Parameter):
         to.value = float(value)
-    else:
+    elif not isinstance(to, Shape):
         to.values = value
