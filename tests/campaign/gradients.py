@@ -364,12 +364,7 @@ CORDS: dict[str, Callable[[sa.Body], Any]] = {
     "thread": thread(lambda: DIAGONAL, EA=2.0),
     "slack thread": thread(lambda: DIAGONAL, EA=2.0, slack=True),
     "thread with a law": thread(lambda: DIAGONAL, law=stiffening, a=2.0, b=30.0),
-    "helix": thread(
-        lambda: sa.Helix(
-            pitch=1.1, radius=0.3, length=1.6, axis=(1.0, 0.0, 0.0), start=(0.2, 0.5, 0.5)
-        ),
-        EA=2.0,
-    ),
+    "helix": thread(lambda: sa.Helix(0.3, pitch=1.1, length=0.8, centre=(1, 0.5, 0.1)), EA=2.0),
 }
 
 
