@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..bodies.plane import PlanarBody
 from ..bodies.point import PointMass
-from ..catalogue.boundary import fix
+from ..catalogue.boundary import fix, planar
 from ..catalogue.gas import pressure
 from ..catalogue.joints import revolute
 from ..catalogue.loads import force, gravity, traction
@@ -26,8 +27,10 @@ from ..places.ends import Ground
 from ..solve.dynamics.problem import DynamicProblem
 from ..solve.gradients.goal import Goal
 from ..solve.gradients.trace import Trace
+from ..solve.modes.problem import EigenProblem
 from ..solve.statics.problem import StaticProblem
 from ..system import System
+from ..terms.work import Potential
 from ..values.parameter import Field, Parameter
 from ..values.series import TimeSeries
 from .case import TIGHT, Number, case
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..arrays import Array
+    from ..solve.modes.shapes import Modes
 
 
 def slope(function: Callable[[float], float], at: float, h: float) -> float:
@@ -242,3 +246,64 @@ def thrown() -> Iterator[Number]:
     found = problem.gradient(tip, [*masses, *inertia])
     parts = [p.value * found[p] for p in (*masses, *inertia)]
     yield Number("pendulum: sum of p dJ/dp", sum(parts), 0.0, 1e-7, max(map(abs, parts)))
+
+
+@case("G15_gradient_frequency", "law of similarity; differences of solutions")
+def turning() -> Iterator[Number]:
+    """Frequencies of a square column under a load: torsion, and bending both ways."""
+    mesh = Mesh.box((0.3, 0.3, 1.2), (2, 2, 4), comm=MPI.COMM_SELF)
+    mu, lam = Field(np.ones(16)), Parameter("lam", 2.0)
+    load, rho = Parameter("load", 0.02), Parameter("rho", 1.3)
+    given: dict[str, Any] = {"mu": mu, "lam": lam, "rho": rho}
+    body = Body(mesh["body"], hex8, neo_hooke(), name="column", **given)
+    push = traction(body["z1"], (0.0, 0.0, lambda t: -load.value * t))
+    system = System(body, terms=[fix(body["z0"]), push])
+    problem = StaticProblem(system, options=TIGHT, check_stable=False)
+
+    def found_modes() -> Modes:
+        problem.solve(to=1.0)
+        return EigenProblem(system).solve(7)
+
+    modes, d = found_modes(), np.cos(np.arange(16.0))
+    gaps = np.diff(modes.squares, prepend=0.0) / modes.squares
+    alone = next(k for k in range(1, 6) if min(gaps[k], gaps[k + 1]) > 1e-3)
+    for name, numbers in (("torsion", [alone]), ("bending both ways", [0, 1])):
+        found = modes.gradient([mu, lam, load, rho], numbers)
+        parts = [np.sum(mu.values * found[mu]), lam.value * found[lam], load.value * found[load]]
+        yield Number(f"{name}: sum of p dw2/dp, stresses", sum(parts), found.value, 1e-8)
+        yield Number(f"{name}: by the density", found[rho], -found.value / rho.value, 1e-8)
+    found = modes.gradient([mu, load], alone)
+    slopes = modes.directional([mu], [d], 0)
+    h, ends = 2e-3, []
+    for k in (-2, -1, 1, 2):
+        mu.values = 1.0 + k * h * d
+        ends.append(found_modes().squares[[0, 1, alone]])
+    mu.values = np.ones(16)
+    known = np.array([1, -8, 8, -1]) @ np.array(ends) / (12 * h)
+    yield Number("torsion by the moduli", float(found[mu] @ d), float(known[2]), 1e-7)
+    size = float(np.abs(slopes).max())
+    yield Number("sum of both in bending", float(slopes.sum()), float(known[:2].sum()), 1e-6, size)
+
+
+@case("G16_gradient_buckling", "law of similarity; Euler's load")
+def buckling() -> Iterator[Number]:
+    """The load of a cantilever with a spring at its tip, by all stiffnesses; without the spring."""
+    for spring, name in ((1.0, "with a spring"), (0.0, "Euler")):
+        P, EI, EA, k = (
+            Parameter(n, x) for n, x in (("P", 0.0), ("EI", 1.0), ("EA", 1e4), ("k", spring))
+        )
+        mesh = Mesh.box((1.0,), (4,), comm=MPI.COMM_SELF)
+        rod = Body(mesh["body"], ancf_cable, cable(), EA=EA, EI=EI, name="rod")
+        tip = rod.at((1.0, 0.0, 0.0))
+        side = Potential(lambda u_a, *, k: k * u_a[1] ** 2 / 2, tip, k=k)
+        push = force(tip, (lambda t, P=P: -P.value, 0.0, 0.0))
+        system = System(rod, terms=[fix(rod["x0"]), planar(rod), side, push])
+        problem = StaticProblem(system, options=TIGHT, check_stable=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            problem.follow(P, to=4.0, step=0.5)
+        found = problem.buckling_gradient([EI, EA, k])
+        total = sum(p.value * found[p] for p in (EI, EA, k))
+        yield Number(f"{name}: sum of p dP/dp", total, found.value, 1e-5)
+        if not spring:
+            yield Number("Euler: by EI", found[EI], np.pi**2 / 4, 1e-3)

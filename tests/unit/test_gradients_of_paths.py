@@ -294,3 +294,40 @@ def test_hardly_any_force_leaves_a_body_at_rest_in_equilibrium() -> None:
     force = discrete.stiffness * discrete.extent
     assert equilibrium_with(problem, P, 5e-10 * force)
     assert not equilibrium_with(problem, P, 5e-9 * force)
+
+
+def column(**values: float) -> tuple[sa.StaticProblem, dict[str, sa.Parameter]]:
+    """A cantilever with a spring at its tip, under a load along it that grows."""
+    given = {"P": 0.0, "EI": 1.0, "EA": 200.0, "k": 1.0, "side": 0.0} | values
+    p = {name: sa.Parameter(name, value) for name, value in given.items()}
+    mesh = sa.Mesh.box((1.0,), (2,))
+    rod = sa.Body(mesh["body"], ancf_cable, sa.energies.cable(), EA=p["EA"], EI=p["EI"])
+    tip = rod.at((1.0, 0.0, 0.0))
+    spring = sa.Potential(lambda u_a, *, k: k * u_a[1] ** 2 / 2, tip, k=p["k"])
+    push = sa.force(tip, (lambda t: -p["P"].value, p["side"], 0.0))
+    terms = [sa.fix(rod["x0"]), sa.planar(rod), spring, push]
+    problem = sa.StaticProblem(sa.System(rod, terms=terms), options=EXACT, check_stable=False)
+    with pytest.warns(UserWarning, match="bifurcation"):
+        problem.follow(p["P"], to=4.0, step=0.5)
+    return problem, p
+
+
+def test_buckling_loads_by_stiffness_and_not_by_imperfections() -> None:
+    problem, p = column()
+    state = problem.system.state.copy()
+    found = problem.buckling_gradient([p["EI"], p["EA"], p["k"]])
+    total = sum(p[name].value * found[p[name]] for name in ("EI", "EA", "k"))
+    assert total == pytest.approx(found.value, rel=1e-6)  # all stiffnesses grow: so does the load
+    for name, h in (("EI", 0.04), ("k", 0.04)):
+        loads = [
+            column(**{name: 1.0 + k * h})[0].history.bifurcations[0].parameter
+            for k in (-2, -1, 1, 2)
+        ]
+        known = np.dot(loads, [1, -8, 8, -1]) / (12 * h)
+        assert found[p[name]] == pytest.approx(known, rel=1e-4)
+    np.testing.assert_array_equal(problem.system.state, state)
+    for wrong, text in (("side", "breaks the symmetry"), ("P", "a value of")):
+        with pytest.raises(sa.ParameterError, match=text):
+            problem.buckling_gradient([p[wrong]])
+    with pytest.raises(sa.ParameterError, match="1 bifurcations"):
+        problem.buckling_gradient([p["EI"]], 1)

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 
 from ...errors import ParameterError
+from ...runtime.collective import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...arrays import Array
+    from ...assembly.assembler import Derivatives
     from ...assembly.discrete import DiscreteSystem
 
 #: Weights of central differences of order 4 and 6 at h, 2 h, 3 h
@@ -79,6 +82,47 @@ def step_of(system: DiscreteSystem, direction: Array) -> float:
     part = np.abs(np.where(moves, direction / system.numbering.natural(system.extent), 0.0))
     most = _largest(system, part)
     return STEP / most if most else np.inf
+
+
+def bend(system: DiscreteSystem, a: Array, b: Array, what: str) -> Derivatives:
+    """Return the derivatives of a . K b, a and b held, at the present state (collective).
+
+    By values and rows of kernels, and by the coordinates.
+    """
+    first = system.assembler.pull(system.state, a)
+    numbers = sorted(first.rows)
+
+    def beside(h: float) -> list[Array]:
+        found = None
+        with together(system.comm):
+            found = system.assembler.pull(system.state + h * b, a)
+        if system.comm.allreduce(found.bad):
+            raise ParameterError(f"{what}: a law has no derivatives beside the state", asked=what)
+        return [found.values, found.coordinates, *(found.rows[k] for k in numbers)]
+
+    values, coordinates, *rows = along(system, beside, step_of(system, b), what)
+    return replace(
+        first, values=values, coordinates=coordinates, rows=dict(zip(numbers, rows, strict=True))
+    )
+
+
+def times(factor: float, by: Derivatives) -> Derivatives:
+    """Return a multiple of derivatives."""
+    rows = {k: factor * x for k, x in by.rows.items()}
+    return replace(by, values=factor * by.values, rows=rows, coordinates=factor * by.coordinates)
+
+
+def total(parts: Sequence[Derivatives]) -> Derivatives:
+    """Return the sum of derivatives."""
+    found = parts[0]
+    for part in parts[1:]:
+        found = replace(
+            found,
+            values=found.values + part.values,
+            coordinates=found.coordinates + part.coordinates,
+            rows={k: x + part.rows[k] for k, x in found.rows.items()},
+        )
+    return found
 
 
 def _largest(system: DiscreteSystem, x: Array) -> float:

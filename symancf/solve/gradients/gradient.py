@@ -149,3 +149,29 @@ def require_goal(goal: Any, *, moves: bool = False) -> Goal:
             given=goal.name,
         )
     return goal
+
+
+def value_of(variable: Variable) -> Array:
+    """Return the number or the values of a variable, a copy."""
+    if isinstance(variable, Parameter):
+        return np.array(variable.value)
+    return np.array(variable.values)
+
+
+def assign(variable: Variable, value: Array) -> None:
+    """Give a variable another number or other values.
+
+    Raises
+    ------
+    ParameterError : it is a `Shape`, whose positions are those of a mesh.
+    """
+    if isinstance(variable, Shape):
+        raise ParameterError(
+            f"positions of the {variable.name} cannot be changed: make another mesh",
+            asked="Shape",
+            given=variable.name,
+        )
+    if isinstance(variable, Parameter):
+        variable.value = float(value)
+    else:
+        variable.values = value

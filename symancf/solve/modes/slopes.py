@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,7 +14,7 @@ from ...output.history import History
 from ...runtime.collective import together
 from ...runtime.options import SolverOptions
 from ...values.parameter import Parameter
-from ..gradients.bend import along, step_of
+from ..gradients.bend import bend, times, total
 from ..gradients.chain import ChainRule, Sensitive
 from ..gradients.goal import GoalSlopes
 from ..gradients.gradient import require_variables
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...arrays import Array, Complex
-    from ...assembly.assembler import Derivatives
     from ...assembly.discrete import DiscreteSystem
     from ...system import System
     from ..gradients.gradient import Variable
@@ -85,6 +83,14 @@ class FrequencySlopes:
                 "gradient of modes: the present state is no equilibrium with the present "
                 "parameters: solve, and find the modes again",
                 asked="gradient",
+            )
+        names = [form.name for form in system.memory.forms]
+        if system.comm.allreduce(bool(names)):
+            raise ParameterError(
+                f"gradient of modes: laws remember earlier steps ({', '.join(map(repr, names))}), "
+                "and the state and its tangent depend on them",
+                asked="gradient",
+                given=names,
             )
         if system.changing:
             raise ParameterError(
@@ -145,17 +151,17 @@ class FrequencySlopes:
         parts : (c, w2, a, b).
         """
         system = self.system
-        bends = [_times(c, bend(system, a, b, "gradient of modes")) for c, _, a, b in parts]
-        by = _sum(bends)
-        inertia = _sum(
-            [_times(-c * square, system.inertia.pull(b, a)) for c, square, a, b in parts]
+        bends = [times(c, bend(system, a, b, "gradient of modes")) for c, _, a, b in parts]
+        by = total(bends)
+        inertia = total(
+            [times(-c * square, system.inertia.pull(b, a)) for c, square, a, b in parts]
         )
         coordinates = np.where(self._owned, by.coordinates, 0.0)
         held = np.zeros_like(coordinates)
         if self._follows(variables):
             none = np.zeros_like(coordinates)
             weights = self._solver().pulled(GoalSlopes(0.0, coordinates, none, none))
-            by = _sum([by, weights.by])
+            by = total([by, weights.by])
             held = np.where(self._owned & self._fixed, coordinates + weights.by.coordinates, 0.0)
         chain = self._chain(variables)
         chain.add(system.time, 0.0, Sensitive({0: by, 1: inertia}, [held[self._fixed]]))
@@ -306,42 +312,3 @@ def cluster(modes: Spectrum, number: int) -> list[int]:
             given=number,
         )
     return [int(m) for m in groups[k]]
-
-
-def bend(system: DiscreteSystem, a: Array, b: Array, what: str) -> Derivatives:
-    """Return the derivatives of a . K b, a and b held, at the present state (collective).
-
-    By values and rows of kernels, and by the coordinates.
-    """
-    first = system.assembler.pull(system.state, a)
-    numbers = sorted(first.rows)
-
-    def beside(h: float) -> list[Array]:
-        found = None
-        with together(system.comm):
-            found = system.assembler.pull(system.state + h * b, a)
-        if system.comm.allreduce(found.bad):
-            raise ParameterError(f"{what}: a law has no derivatives beside the state", asked=what)
-        return [found.values, found.coordinates, *(found.rows[k] for k in numbers)]
-
-    values, coordinates, *rows = along(system, beside, step_of(system, b), what)
-    return replace(
-        first, values=values, coordinates=coordinates, rows=dict(zip(numbers, rows, strict=True))
-    )
-
-
-def _times(factor: float, by: Derivatives) -> Derivatives:
-    rows = {k: factor * x for k, x in by.rows.items()}
-    return replace(by, values=factor * by.values, rows=rows, coordinates=factor * by.coordinates)
-
-
-def _sum(parts: Sequence[Derivatives]) -> Derivatives:
-    total = parts[0]
-    for part in parts[1:]:
-        total = replace(
-            total,
-            values=total.values + part.values,
-            coordinates=total.coordinates + part.coordinates,
-            rows={k: x + part.rows[k] for k, x in total.rows.items()},
-        )
-    return total

@@ -15,7 +15,8 @@ from ...errors import ParameterError
 from ...values.parameter import Field, Parameter, label
 from ..gradients.bend import STEP, along, step_of
 from ..gradients.goal import GoalSlopes
-from ..gradients.gradient import to_owners
+from ..gradients.gradient import assign, to_owners, value_of
+from ..gradients.shape import Shape
 from .adjoint import by_field, columns_of, require_no_memory
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Hessian(LinearOperator):  # type: ignore[misc]
             if isinstance(variable, Field):
                 changes = bool(columns_of(adjoint.system, variable))
             else:
+                assert not isinstance(variable, Shape)  # refused before
                 pairs = adjoint.changes_of(variable, [goal])
                 if any((change.ends[0] != change.ends[1]).any() for change, _ in pairs):
                     raise ParameterError(
@@ -98,7 +100,7 @@ class Hessian(LinearOperator):  # type: ignore[misc]
                 possible=(True,),
             )
         self._w = weights.w - slopes.forces
-        self._before = [_value(v) for v in self._variables]
+        self._before = [value_of(v) for v in self._variables]
         random = np.random.default_rng(0)
         sizes = [np.where(p == 0.0, 1.0, p) for p in self._before]
         direction = [1e-3 * s * random.uniform(0.5, 1.0, np.shape(s)) for s in sizes]
@@ -131,12 +133,12 @@ class Hessian(LinearOperator):  # type: ignore[misc]
         state, time = system.state.copy(), system.time
         try:
             for variable, value, d in zip(self._variables, self._before, direction, strict=True):
-                _assign(variable, value + h * d)
+                assign(variable, value + h * d)
             system.prescribe(time)
             yield
         finally:
             for variable, value in zip(self._variables, self._before, strict=True):
-                _assign(variable, value)
+                assign(variable, value)
             system.prescribe(time)
             system.state[:] = state
 
@@ -239,14 +241,3 @@ class GaussNewton(Hessian):
         weights = adjoint.pulled(slopes)
         require_no_memory(system, weights.by)
         return slopes, weights
-
-
-def _value(of: Variable) -> Array:
-    return np.array(of.value) if isinstance(of, Parameter) else of.values.copy()
-
-
-def _assign(to: Variable, value: Array) -> None:
-    if isinstance(to, Parameter):
-        to.value = float(value)
-    else:
-        to.values = value

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ...output.checkpoint import Facts
     from ...output.history import History
     from ...output.restart import Restart, Saved
+    from ...output.steps import LimitPoint
     from ...runtime.petsc import PETSc
     from ...system import System
     from ...values.parameter import Parameter
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .adjoint import Adjoint
     from .convergence import Convergence
     from .hessian import Hessian
+    from .limit_adjoint import LimitAdjoint
 
 Monitor = Callable[[Step], None]
 
@@ -529,15 +531,64 @@ class StaticProblem(OneProcess, Displayable):
         >>> round(found.value, 6), round(EA.value * found[EA], 6)
         (0.476515, 0.476515)
         """
-        from ..gradients.gradient import require_variables
         from .limit_adjoint import LimitAdjoint
 
-        variables = require_variables(self._system, parameters)
-        points, path = self.history.limit_points, self._continuation
-        number = arguments.integer("limit_gradient", "number", number, least=0)
+        return self._at_point(LimitAdjoint, self.history.limit_points, parameters, number)
+
+    @warns_once
+    def buckling_gradient(self, parameters: Sequence[Variable], number: int = 0) -> Gradient:
+        r"""Return derivatives of a load at which the last path branches (collective).
+
+        That of ``history.bifurcations[number]``, a simple one whose branches are alike, as those of
+        a straight column. With the shape x in which the tangent is singular there the load goes
+        with :math:`x \cdot K x = 0` along the path, see `BucklingAdjoint`; as exact as the place of
+        the bifurcation, 1e-6.
+
+        Returns
+        -------
+        As of `gradient`; ``value`` is the buckling load.
+
+        Raises
+        ------
+        ParameterError : as of `limit_gradient`; several eigenvalues change their sign there, the
+            branches are not alike, or a parameter breaks the symmetry: of an imperfection the load
+            has no derivative.
+
+        Examples
+        --------
+        Euler's load of a cantilever, that goes with EI:
+
+        >>> import symancf as sa
+        >>> P, EI = sa.Parameter("P", 0.0), sa.Parameter("EI", 1.0)
+        >>> mesh = sa.Mesh.box((1.0,), (2,))
+        >>> rod = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1e4, EI=EI)
+        >>> push = sa.force(rod["x1"], (lambda t: -P.value, 0.0, 0.0))
+        >>> system = sa.System(rod, terms=[sa.fix(rod["x0"]), sa.planar(rod), push])
+        >>> problem = sa.StaticProblem(system, check_stable=False)
+        >>> _ = problem.follow(P, to=4.0, step=0.5)
+        >>> found = problem.buckling_gradient([EI])
+        >>> round(found.value, 2), round(found[EI], 2)                  # pi^2/4
+        (2.47, 2.47)
+        """
+        from .limit_adjoint import BucklingAdjoint
+
+        return self._at_point(BucklingAdjoint, self.history.bifurcations, parameters, number)
+
+    def _at_point(
+        self,
+        adjoint: type[LimitAdjoint],
+        points: Sequence[LimitPoint],
+        parameters: Sequence[Variable],
+        number: int,
+    ) -> Gradient:
+        """Return derivatives of a load at a point of the last path, by its number (collective)."""
+        from ..gradients.gradient import require_variables
+
+        variables, path = require_variables(self._system, parameters), self._continuation
+        number = arguments.integer(adjoint.what, "number", number, least=0)
         if path is None or number >= len(points) or path.parameter == "time":
             raise ParameterError(
-                f"limit_gradient: there are {len(points)} limit points of a path along an "
+                f"{adjoint.what}: there are {len(points)} {adjoint.points} of a path along an "
                 f"sa.Parameter, no number {number}: call follow first",
                 asked="number",
                 given=number,
@@ -546,7 +597,7 @@ class StaticProblem(OneProcess, Displayable):
         self._options.late = True
         with self.solver.interruption, self._options, STAGES["statics"]:
             self._make_ready()
-            return LimitAdjoint(self.solver, path.parameter).gradient(points[number], variables)
+            return adjoint(self.solver, path.parameter).gradient(points[number], variables)
 
     def value(self, goal: Goal) -> float:
         """Return a goal of the last solution, also at a time or an integral, with its trace.

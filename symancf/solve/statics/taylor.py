@@ -10,12 +10,11 @@ import numpy as np
 
 from ...output.tracking import parents_of
 from ...values import arguments
-from ...values.parameter import Parameter
+from ..gradients.gradient import assign, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...arrays import Array
     from ...assembly.state import State
     from ...system import System
     from ..gradients.goal import Goal
@@ -126,7 +125,7 @@ def check_gradient(
     size = arguments.positive("check_gradient", "size", size)
     random = np.random.default_rng(arguments.integer("check_gradient", "seed", seed, least=0))
     found = problem.gradient(goal, parameters)
-    before = [_value(p) for p in parameters]
+    before = [value_of(p) for p in parameters]
     directions = [
         np.where(value == 0.0, 1.0, value) * random.uniform(-1.0, 1.0, np.shape(value))
         for value in before
@@ -136,11 +135,11 @@ def check_gradient(
     )
 
     def beside(h: float) -> float:
-        def assign() -> None:
+        def change() -> None:
             for p, value, d in zip(parameters, before, directions, strict=True):
-                _assign(p, value + h * d)
+                assign(p, value + h * d)
 
-        problem._solve_with(assign)
+        problem._solve_with(change)
         return problem.value(goal)
 
     steps = tuple(size / 2**k for k in range(4))
@@ -153,14 +152,3 @@ def check_gradient(
     tiny = np.maximum(remainders, np.finfo(float).tiny)
     orders = tuple(float(x) for x in np.log2(tiny[:-1] / tiny[1:]))
     return GradientCheck(steps, tuple(remainders), orders, slope)
-
-
-def _value(of: Variable) -> Array:
-    return np.array(of.value) if isinstance(of, Parameter) else of.values.copy()
-
-
-def _assign(to: Variable, value: Array) -> None:
-    if isinstance(to, Parameter):
-        to.value = float(value)
-    else:
-        to.values = value
