@@ -3,13 +3,26 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Matrix
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
+import numpy as np
+from sympy import Expr, Matrix, sqrt
+
+from ..errors import KinematicsError
+from ..kinematics.quantity import cross
 from ..values.domain import catalogue, domains, moduli, positive
+from ..values.functions import REQUIRED, taking
+from ..values.parameter import label, reals
+
+#: A direction in the reference: three numbers, or a function of X (3x1) that returns three.
+Direction = Sequence[float] | Callable[[Matrix], Sequence[Any]]
 
 _STIFF = dict.fromkeys(("E1", "E2", "E3", "G12", "G13", "G23"), positive())
 
 
+PARALLEL = 1e-9  # sine of the angle between two directions
 #: The moduli of an orthotropic law are its constants.
 _MODULI = {
     "E1": lambda E1: E1,
@@ -24,7 +37,58 @@ _MODULI = {
 }
 
 
-@catalogue
+def direction_of(what: str, asked: str, given: Any) -> Any:
+    """Return a direction as a unit vector, or the function that gives it.
+
+    Raises
+    ------
+    KinematicsError : it is neither; `what` and `asked` name it.
+    """
+    if callable(given):
+        return given
+    try:
+        a = reals(given)
+    except (TypeError, ValueError):
+        a = np.zeros(0)
+    if a.shape == (3,) and np.any(a):
+        return [float(x) for x in a / np.linalg.norm(a)]
+    raise KinematicsError(
+        f"{what}: a direction is three numbers, not all 0, or a function of X; it is "
+        f"{label(given)}",
+        asked=asked,
+        given=given,
+    )
+
+
+def _turned(*, axes: Any = None) -> Callable[..., Any]:
+    """Return the law in axes of its own; see `orthotropic`."""
+    what = f"orthotropic(axes={label(axes)})"
+    if not isinstance(axes, Sequence | np.ndarray) or isinstance(axes, str) or len(axes) != 2:
+        raise KinematicsError(
+            f"{what}: give the directions of the axes 1 and 2, such as ((1, 0, 0), (0, 1, 0))",
+            asked="axes",
+            given=axes,
+        )
+    first, second = (direction_of(what, "axes", a) for a in axes)
+    numbers = not (callable(first) or callable(second))
+    if numbers and np.linalg.norm(np.cross(first, second)) < PARALLEL:
+        raise KinematicsError(f"{what}: the axes 1 and 2 are parallel", asked="axes", given=axes)
+    law = orthotropic()
+
+    def turned(E_gl: Matrix, *X: Matrix, **constants: Expr) -> Expr:
+        a, b = (Matrix(x(X[0]) if callable(x) else x) for x in (first, second))
+        normal = cross(a, b)
+        n1, n3 = a / sqrt((a.T * a)[0]), normal / sqrt((normal.T * normal)[0])
+        Q = Matrix.hstack(n1, cross(n3, n1), n3)
+        return law(Q.T * E_gl * Q, **constants)
+
+    turned.__name__ = "orthotropic_turned"
+    names = ("E_gl",) if numbers else ("E_gl", "X")
+    taking(turned, names, dict.fromkeys(_MODULI, REQUIRED))
+    return domains(**_STIFF)(turned)
+
+
+@partial(catalogue, choices=_turned)
 @domains(**_STIFF)
 @moduli("orthotropic", **_MODULI)
 def orthotropic(
@@ -49,12 +113,18 @@ def orthotropic(
         S = \begin{pmatrix} 1/E_1 & -\nu_{12}/E_1 & -\nu_{13}/E_1 \\
             & 1/E_2 & -\nu_{23}/E_2 \\ \text{sym.} & & 1/E_3 \end{pmatrix}.
 
+    Parameters
+    ----------
+    axes : directions of the axes 1 and 2 in the reference, of which the second is made square to
+        the first: each three numbers or a function of X (3x1, symbols) that returns three. None:
+        x, y and z of a solid, in `symancf.Layers` those of the layer.
+
     Returns
     -------
     The law, a function of
 
-    - E_gl : Green-Lagrange strain of a solid element, 3x3 [-]; 1, 2, 3 are its axes: x, y, z of a
-      solid, in `symancf.Layers` those of the layer.
+    - E_gl : Green-Lagrange strain of a solid element, 3x3 [-]; also of X, where axes are functions
+      of it.
     - E1, E2, E3 : Young's moduli [Pa].
     - nu12, nu13, nu23 : Poisson's ratios [-]: of a pull along i the contraction along j is nu_ij
       times the strain; nu_ji = nu_ij E_j/E_i.
@@ -62,6 +132,10 @@ def orthotropic(
 
     which returns the energy per reference volume [J/m^3]. S must be positive definite: otherwise a
     warning says that the body is unstable at rest.
+
+    Raises
+    ------
+    KinematicsError : axes are not as above, or parallel.
 
     Notes
     -----

@@ -12,14 +12,13 @@ from sympy import Expr, Matrix, Max, Rational, S, exp, eye
 from ..errors import KinematicsError
 from ..values.domain import Domain, by_call, catalogue, domains, moduli, not_negative, positive
 from ..values.functions import REQUIRED, taking
-from ..values.parameter import label, reals
+from ..values.parameter import label
+from .fibres import Direction, direction_of
 
 if TYPE_CHECKING:
     from .solids import Energy, Parts
 
-#: A direction in the reference: three numbers, or a function of X (3x1) that returns three.
-Direction = Sequence[float] | Callable[[Matrix], Sequence[Any]]
-
+_NAME = "holzapfel_gasser_ogden"
 _THIRD = "at 1/3 the fibres have all directions alike"
 _DISPERSED = Domain(0.0, 1.0 / 3.0, (True, True), why=_THIRD)
 _FUNG = dict.fromkeys(("c", "b11", "b22", "b33", "b44", "b55", "b66", "k"), positive())
@@ -169,7 +168,7 @@ def holzapfel_gasser_ogden(*, fibres: Sequence[Direction] = ((1.0, 0.0, 0.0),)) 
     T. C. Gasser, R. W. Ogden, G. A. Holzapfel, Journal of the Royal Society Interface 3 (2006)
     15-35.
     """
-    directions = [_direction(a) for a in _families(fibres)]
+    directions = [direction_of(f"{_NAME}(fibres=)", "fibres", a) for a in _families(fibres)]
     names = ["J", "I1", "E_gl", *(["X"] if any(map(callable, directions)) else [])]
 
     def holzapfel_gasser_ogden(
@@ -227,31 +226,7 @@ def _families(fibres: Any) -> list[Any]:
     if isinstance(fibres, Sequence | np.ndarray) and not isinstance(fibres, str) and len(fibres):
         return list(fibres)
     raise KinematicsError(
-        f"holzapfel_gasser_ogden(fibres={label(fibres)}): give a list of directions, "
-        "[(1, 0, 0), ...]",
+        f"{_NAME}(fibres={label(fibres)}): give a list of directions, [(1, 0, 0), ...]",
         asked="fibres",
         given=fibres,
-    )
-
-
-def _direction(given: Any) -> Any:
-    """Return a direction as a unit vector, or the function that gives it.
-
-    Raises
-    ------
-    KinematicsError
-    """
-    if callable(given):
-        return given
-    try:
-        a = reals(given)
-    except (TypeError, ValueError):
-        a = np.zeros(0)
-    if a.shape == (3,) and np.any(a):
-        return [float(x) for x in a / np.linalg.norm(a)]
-    raise KinematicsError(
-        f"holzapfel_gasser_ogden(fibres=[{label(given)}, ...]): a direction is three numbers, not "
-        "all 0, or a function of X",
-        asked="fibres",
-        given=given,
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
@@ -15,6 +15,7 @@ from symancf_codegen.legendre import gauss_legendre
 
 from ..errors import KinematicsError
 from ..kinematics.layer import ANGLE, cosines, in_plane, thick_layer, thin_layer, thinning
+from ..kinematics.memory import declared
 from ..kinematics.moduli import split_factor
 from ..kinematics.naming import signature
 from ..kinematics.quantity import dot, real, symmetric, vector
@@ -163,7 +164,7 @@ def layered_laws(
         W = sp.Add(*called.parts.values())
         law = build_law(
             f"{called.name}_layer", kinematics, W, scalars=called.scalars, kinds=kinds,
-            values=layers.numbers, outputs=outputs, local=local,
+            values=layers.numbers, outputs=outputs, local=local, **_memory(called),
         )  # fmt: skip
         return [(law, element.rule("full"))]
     build = _Build(element, layers, values, kinds, outputs, base)
@@ -207,12 +208,20 @@ def _called(
     thick: bool,
     base: Kinematics,
 ) -> tuple[EnergyCall, Kinematics]:
-    """Return the law of a kind of layers, called with its strain, and what it was called with."""
+    """Return the law of a kind of layers, called with its strain, and what it was called with.
+
+    The row of what its points dissipate has the number of the layer, as what they remember has.
+    """
     axis = layers.axis if kind.turns else None
-    own = thinning(kind.numbers[0] + 1).symbol
+    number = kind.numbers[0] + 1
+    own = thinning(number).symbol
     kinematics = thick_layer(base, axis) if thick else thin_layer(base, axis, own)
     where = f"a layer of {element.name}"
-    return evaluate_on(kinematics, where, kind.energy, values=_own(kind, values)), kinematics
+    called = evaluate_on(kinematics, where, kind.energy, values=_own(kind, values))
+    history = tuple(
+        replace(m, symbol=real(f"{m.name}_{number}")) if m.total else m for m in called.history
+    )
+    return replace(called, history=history), kinematics
 
 
 def layer_called(
@@ -228,6 +237,11 @@ def _own(kind: LayerGroup, values: Mapping[str, Value] | None) -> Mapping[str, V
         return None
     takes = arguments_of(kind.energy).names
     return {p: v for p, v in values.items() if p in takes or p == "thickness"}
+
+
+def _memory(called: EnergyCall) -> dict[str, Any]:
+    """Return what the points of a law remember, and the energy stored in them, of `build_law`."""
+    return {"history": called.history, "stored": called.stored_in(called.parts)}
 
 
 @dataclass
@@ -257,7 +271,7 @@ class _Build:
             rule = through(full, self.layers, kind, len(full.section_weights))
             number = kind.numbers[0] + 1
             name = f"{called.name}_{number}"
-            more = {"scalars": called.scalars, "extra_geometry": tuple(geometry)}
+            more = {"scalars": called.scalars, "extra_geometry": tuple(geometry), **_memory(called)}
             laws.append((self._law(name, kinematics, all_over, **more), rule))
             if mid != 0:
                 laws.append(
@@ -295,6 +309,14 @@ class _Build:
         W, part = sp.Add(*called.parts.values()), called.parts.get("volumetric")
         if mode == "full":
             return W, sp.S.Zero, []
+        if called.history:
+            raise KinematicsError(
+                f"{called.signature.name}() of a layer remembers, and its parts would be at the "
+                "points of two rules: give one rule for all, volumetric='full'",
+                asked="volumetric",
+                given=mode,
+                possible=("full",),
+            )
         E = called.kinematics.quantities["E_gl"].value
         e = [E[i, k] for i, k in (*PLANE, (0, 2), (1, 2), (2, 2))]
         form = Quadratic.of(W, e) if called.signature.quantities == ("E_gl",) else None
@@ -348,13 +370,13 @@ class _Build:
                 continue
             W = sp.Add(*called.parts.values())
             local = {"scalars": called.scalars, "local": (thinning(kind.numbers[0] + 1),)}
-            laws.append((self._law(name, kinematics, W, **local), rule))
+            laws.append((self._law(name, kinematics, W, **local, **_memory(called)), rule))
         return [*self._resultants(summed, flat), *laws] if summed else laws
 
     def _plane(self, kind: LayerGroup) -> Quadratic | None:
         """Return a law in plane stress in its components 11, 22, 12; None: it is not quadratic."""
         arguments = signature(kind.energy)
-        if arguments.quantities != ("E_gl",):
+        if arguments.quantities != ("E_gl",) or declared(kind.energy):
             return None
         free = symmetric("E_free", 3)
         W = kind.energy(free, **{p: real(p) for p in arguments.parameters})

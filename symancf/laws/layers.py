@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,18 +14,19 @@ import sympy as sp
 
 from symancf_codegen.declare import reference
 from symancf_codegen.functions import KINKS, NUMPY, branches, numerical, symbolic
+from symancf_codegen.stable.accuracy import expm1mx_array, log1pmx_array
 
 from ..arrays import Array
 from ..errors import OwnAttributes, ParameterError
 from ..kinematics.layer import ANGLE, AXIS, cosines
-from ..kinematics.memory import require_plain
+from ..kinematics.memory import STEP, Remembered, declared, memory, require_plain
 from ..kinematics.moduli import by_moduli
-from ..kinematics.naming import Energy, law_of, signature
+from ..kinematics.naming import Energy, call_law, law_of, signature
 from ..kinematics.quantity import real
 from ..values import arguments
 from ..values.arguments import flag
 from ..values.domain import Domain, by_call, domains_of, not_negative
-from ..values.functions import REQUIRED, taking
+from ..values.functions import REQUIRED, arguments_of, taking
 from ..values.parameter import label, reals, vector3
 from ..values.reader import as_expression, require_parameters
 from ..values.spellings import advise
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
 
     from ..kinematics.layer import Axis
     from ..values.parameter import Value
+
+#: Functions of laws with memory that NumPy lacks, and others.
+SERIES: list[Any] = [{"log1pmx": log1pmx_array, "expm1mx": expm1mx_array}, *NUMPY]
+
+NO_VALUES: Mapping[str, Any] = MappingProxyType({})
 
 #: Quantities that are tensors: a law of these may have axes of its own.
 TENSORS = ("E_gl", "C", "F", "H")
@@ -115,7 +122,7 @@ class Layers(OwnAttributes):
     Raises
     ------
     ParameterError : a layer is not as above.
-    KinematicsError : a law has memory or unknowns of its own.
+    KinematicsError : a law has unknowns of its own.
 
     Examples
     --------
@@ -191,8 +198,8 @@ class Layers(OwnAttributes):
         for kind in self.kinds:
             arguments = signature(kind.energy)
             own = {p: parameters[p] for p in arguments.parameters}
-            W = kind.energy(*(values[q] for q in arguments.quantities), **own)
-            W = summed(arguments.name, W)
+            called, _ = call_law(kind.energy, {q: values[q] for q in arguments.quantities}, own)
+            W = summed(arguments.name, called.result)
             name = f"{arguments.name}_{kind.numbers[0] + 1}"
             energies[name] = sp.Float(self.moments(kind.numbers)[0] / 2.0, 6) * W
         return energies
@@ -236,12 +243,16 @@ class Layers(OwnAttributes):
 
     # ---- through the thickness ------------------------------------------------------------------
     def spans(self, numbers: Sequence[int], turns: bool) -> Array:
-        """Return where layers begin and end, and their angles, (n, 3); neighbours alike are one."""
+        """Return where layers begin and end, and their angles, (n, 3); neighbours alike are one.
+
+        But those that remember: each has points of its own.
+        """
         rows: list[list[float]] = []
         for k in numbers:
             low, high = float(self.edges[k]), float(self.edges[k + 1])
             angle = self.layers[k].angle if turns else 0.0
-            if rows and rows[-1][1] == low and rows[-1][2] == angle:
+            alike = rows and rows[-1][1] == low and rows[-1][2] == angle
+            if alike and not declared(self.layers[k].law):
                 rows[-1][1] = high
             else:
                 rows.append([low, high, angle])
@@ -375,7 +386,7 @@ def _layer(number: int, given: object) -> Layer:
         )
     law = law_of(law)
     arguments = signature(law)
-    require_plain(f"{who}: {arguments.name}()", law, "layers cannot", memory=False)
+    require_plain(f"{who}: {arguments.name}()", law, "layers cannot", memory=True)
     if not isinstance(own, Mapping):
         raise ParameterError(
             f"{who}: parameters are a dict of names and values, not {label(own)}",
@@ -406,21 +417,43 @@ def _alike(a: Layer, b: Layer) -> bool:
 
 @by_call
 def numbered(law: Energy, own: Mapping[str, Value], number: int) -> Energy:
-    """Return a law whose parameters `own` have a number: ``E_2``, with these values as defaults."""
-    arguments = signature(law)
-    names = {p: f"{p}_{number}" if p in own else p for p in arguments.parameters}
+    """Return a law whose parameters `own` have a number: ``E_2``, with these values as defaults.
 
-    def renamed(*quantities: sp.Expr, **parameters: sp.Expr) -> sp.Expr:
-        return law(*quantities, **{p: parameters[name] for p, name in names.items()})
+    What it remembers has the number, too.
+    """
+    arguments, first = signature(law), declared(law)
+    names = {p: f"{p}_{number}" for p in (*own, *first)}
+    called = _with_names(law, names, own)
 
-    defaults = {**arguments.defaults, **own}
+    def renamed(*quantities: sp.Expr, **parameters: sp.Expr) -> object:
+        result = called(*quantities, **parameters)
+        if isinstance(result, Remembered):
+            values = {names[m]: x for m, x in result.values.items()}
+            return replace(result, values=values)
+        return result
+
     renamed.__name__ = arguments.name
     renamed.__wrapped__ = law  # type: ignore[attr-defined]
-    taking(
-        renamed, arguments.quantities, {new: defaults.get(p, REQUIRED) for p, new in names.items()}
-    )
-    domains = {names[p]: d for p, d in domains_of(law).items() if p in names}
+    vars(renamed)["__signature__"] = vars(called)["__signature__"]
+    domains = {names.get(p, p): d for p, d in domains_of(law).items() if p in arguments.parameters}
     renamed.domains = domains  # type: ignore[attr-defined]
+    numbers = {names[m]: _with_names(x, names) if callable(x) else x for m, x in first.items()}
+    return memory(**numbers)(renamed) if first else renamed
+
+
+def _with_names(
+    function: Callable[..., Any], names: Mapping[str, str], defaults: Mapping[str, Any] = NO_VALUES
+) -> Callable[..., Any]:
+    """Return a function whose arguments have other names, and some of them other defaults."""
+    asked = arguments_of(function)
+
+    def renamed(*values: Any, **keywords: Any) -> Any:
+        pairs = ((old, names.get(old, old)) for old in asked.keywords)
+        return function(*values, **{old: keywords[new] for old, new in pairs if new in keywords})
+
+    known = {**asked.defaults, **defaults}
+    after = {names.get(k, k): known.get(k, REQUIRED) for k in asked.keywords}
+    taking(renamed, (names.get(k, k) for k in asked.positional), after)
     return renamed
 
 
@@ -491,10 +524,12 @@ def has_axes(law: Energy) -> bool:
         return True
     values = []
     for state in states:
-        W = law(*(state or ()), **dict(zip(arguments.parameters, names, strict=True)))
-        W = summed(arguments.name, W)
+        own = dict(zip(arguments.parameters, names, strict=True))
+        called, _ = call_law(law, dict(zip(arguments.quantities, state or (), strict=True)), own)
+        first = {m.symbol: m.initial for m in called.history}
+        W = summed(arguments.name, called.result).xreplace({**first, real(STEP): sp.Float(0.1)})
         with np.errstate(all="ignore"):
-            values.append(float(numerical(names, branches(W), NUMPY)(*numbers)))
+            values.append(float(numerical(names, branches(W), SERIES)(*numbers)))
     size = max(map(abs, values))
     return not (math.isfinite(size) and abs(values[0] - values[1]) <= 1e-9 * size)
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
+    from .layers import LayerGroup
     from .mixed import PressureField
     from .parts import EnergyCall
 
@@ -57,6 +58,9 @@ OF_LAYERS = ("W", "P", "S", "cauchy", "sigma", "von_mises", "S_layer", "E_layer"
 
 #: Fields of a thin plate of a thickness.
 OF_THICKNESS = "von_mises_top", "von_mises_bottom"
+
+#: Where what a layer remembers is known through it.
+OF_MIDDLE = "of a layer in its middle, layer=1, or at its other Gauss points"
 
 #: Quantities that are no strain: an energy of these alone has no stress.
 PLACE = ("u", "r", "X", "t")
@@ -296,27 +300,43 @@ def _offered(
             numbers = {"possible": range(1, len(energy.layers) + 1)}
             refused = dict.fromkeys(OF_LAYERS, (f"{why}{energy.listed}", numbers))
         of_energy = _of_layer(element, energy, layer, resultant)
-        return {**element.kinematics().quantities, **of_energy}, refused
-    called = evaluate_energy(
-        element, energy, values=None, pressure=pressure, frozen=True, **options
-    )
-    density = called.energy()
-    of_energy, of_law = stresses(called.kinematics, density), _own(energy, called)
-    offered = {**called.kinematics.quantities, **of_energy, **of_law}
-    name_of = called.signature.name
-    for name in of_law.keys() & of_energy:
-        why = f"is a name in {name_of}(), and also {of_energy[name].meaning}: choose another name"
-        refused[name] = f"{why} in the law", {}
-    if called.history and not remembered:
+        name_of = _with_memory(energy, layer)
+        of_law: dict[str, Quantity] = {}
+        others, where = element.kinematics().quantities, f" ({OF_MIDDLE})"
+    else:
+        called = evaluate_energy(
+            element, energy, values=None, pressure=pressure, frozen=True, **options
+        )
+        others, where = called.kinematics.quantities, ""
+        of_energy, of_law = stresses(called.kinematics, called.energy()), _own(energy, called)
+        name_of = called.signature.name
+        for name in of_law.keys() & of_energy:
+            why = f"is a name in {name_of}(), and also {of_energy[name].meaning}: choose another"
+            refused[name] = f"{why} name in the law", {}
+        name_of = name_of if called.history else ""
+    offered = {**others, **of_energy, **of_law}
+    if name_of and not remembered:
         why = (
             f"follows from what {name_of}() remembers, which is known at its quadrature points "
-            "alone: choose at='gauss' for these, or at='cell' for means"
+            f"alone: choose at='gauss' for these, or at='cell' for means{where}"
         )
         moved = [n for n, q in of_energy.items() if n == "W" or _stressed(q)]
         data = {"given": name_of, "possible": ("gauss", "cell")}
         refused |= dict.fromkeys((*moved, *of_law), (why, data))
         offered = {n: q for n, q in offered.items() if n not in refused}
     return offered, refused
+
+
+def _with_memory(layers: Layers, number: int | None) -> str:
+    """Return the name of the first law that remembers, of a layer or of all; "": none does."""
+    kinds = layers.kinds if number is None else [layers.kind_of(number)]
+    return next((signature(k.energy).name for k in kinds if declared(k.energy)), "")
+
+
+def _own_of_layer(kind: LayerGroup, called: EnergyCall) -> dict[str, Quantity]:
+    """Return what the law of a layer has of its own, without the number of the layer."""
+    end = f"_{kind.numbers[0] + 1}"
+    return {name.removesuffix(end): q for name, q in _own(kind.energy, called).items()}
 
 
 def _of_layer(
@@ -334,10 +354,8 @@ def _of_layer(
         return {name: q for name, q in of_solid.items() if not _stressed(q)}
     kind = layers.kind_of(number or 0)
     called, kinematics = layer_called(element, layers, kind)
-    quantities = {
-        "W": Quantity(sp.Add(*called.parts.values()), "energy density [J/m^3]"),
-        **of_solid,
-    }
+    quantities = {"W": Quantity(called.energy(), "energy density [J/m^3]"), **of_solid}
+    quantities |= _own_of_layer(kind, called)
     E = kinematics.quantities["E_gl"].value
     if thick:
         if kind.turns:

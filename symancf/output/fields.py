@@ -80,6 +80,14 @@ def heights(rule: Rule) -> Array:
     return table[:, 0].copy() if table.shape[1] else np.zeros(count)
 
 
+def memory_rule(body: Body, layer: int) -> Rule | None:
+    """Return the rule at whose points a layer of a body remembers; None: it remembers nothing."""
+    assert body.layers is not None
+    end = f"_{body.layers.kind_of(layer).numbers[0] + 1}"
+    rules = (rule for law, rule in body._laws if law.history and law.name.endswith(end))
+    return next(rules, None)
+
+
 def resultant_kinds(rule: Rule) -> dict[str, Array]:
     """Return what a rule's section points know besides their height, by name."""
     table = np.asarray(rule.section_points, dtype=float)
@@ -210,13 +218,16 @@ class Internal:
         r"""Return the values by name, numbers or (cells, 1 or points).
 
         Memory only at points of the rule, as densities what is an integral over the point's part
-        of the cell, for each :math:`\mathrm{d}\xi`.
+        of the cell, for each :math:`\mathrm{d}\xi`; of other layers, with fewer points, none.
         """
         values_by_name: dict[str, float | Array] = {STEP: self._length}
         values_by_name |= {name: values[points.cells, None] for name, values in self._cells.items()}
         for name, values in self._points.items():  # elsewhere no field depends on it
             at = points.numbers
-            values_by_name[name] = np.nan if at is None else values[np.ix_(points.cells, at)]
+            if at is None or at.max(initial=-1) >= values.shape[1]:
+                values_by_name[name] = np.nan
+            else:
+                values_by_name[name] = values[np.ix_(points.cells, at)]
         return values_by_name
 
 
@@ -423,6 +434,14 @@ class FieldKernels:
     def _at(self, points: CellPoints) -> At:
         return At(self.system, self.body, points, self.state, self.internal)
 
+    def _in_layer(self, points: CellPoints) -> CellPoints:
+        """Return points with their numbers among those of a layer that remembers."""
+        rule = None if self._layer is None else memory_rule(self.body, self._layer)
+        if rule is None or points.numbers is None:
+            return points
+        of_section = np.abs(np.subtract.outer(points.zeta, heights(rule))).argmin(axis=1)
+        return replace(points, numbers=points.numbers * len(rule.section_weights) + of_section)
+
     def at(self, points: CellPoints) -> tuple[dict[str, Array], Array]:
         """Return the fields (cells, points, ...) and the measure (cells, points) (collective)."""
         shape = (len(points.cells), points.xi.shape[-2])
@@ -430,7 +449,7 @@ class FieldKernels:
         measure = np.zeros(shape)
         for cells, fields, law, kernel in self.parts:
             chosen = cells[points.cells]
-            at = self._at(points.of(chosen))
+            at = self._at(self._in_layer(points.of(chosen)))
             with together(self.system.comm):
                 rows = at.outputs(law, kernel)
             measure[chosen] = rows[MEASURE]
@@ -454,7 +473,9 @@ class FieldKernels:
         area, normal = self._at(middle).area()
         for rule, law, kernel in self.sections:
             zeta, weights = heights(rule), np.asarray(rule.section_weights, dtype=float)
-            numbers = None if points.numbers is None else points.numbers // len(zeta)
+            numbers = points.numbers
+            if numbers is not None and self.body.layers is None:
+                numbers = numbers // len(zeta)
             at = self._at(replace(middle, numbers=numbers).through(zeta, resultant_kinds(rule)))
             with together(self.system.comm):
                 rows = at.outputs(law, kernel)

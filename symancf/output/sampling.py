@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..runtime.collective import together
 from ..values.arguments import among, flag, integer, one_of
 from ..values.parameter import label, reals
 from ..values.spellings import present_value
-from .fields import At, CellPoints, FieldKernels, heights, weights
+from .fields import At, CellPoints, FieldKernels, heights, memory_rule, weights
 from .samples import Samples, vertices
 from .shapes import shape_now
 from .terms import of_term
@@ -300,6 +301,7 @@ def _of_cells(
         fields = dict(zip(chosen, chosen, strict=True))
     _require_names(fields, "u" if reference else "displacement")
     number_of, zeta = _height(body, layer, solid)
+    inside = inside and _remembered_at(body, number_of, zeta)
     kernels = FieldKernels(system, body, fields, state, remembered=inside, layer=number_of)
     sampler = _BodySampler(system, body, kernels, state, reference, number_of, zeta)
     if not isinstance(at, str):
@@ -343,6 +345,12 @@ def _place(at: Place | npt.ArrayLike, remembered: bool) -> Place | npt.ArrayLike
             possible=get_args(Place),
         )
     return "cell" if remembered and among(at, ("lattice",)) else at
+
+
+def _remembered_at(body: Body, layer: int | None, zeta: float) -> bool:
+    """Whether it is known at a height of a layer what its law remembers, if it does."""
+    rule = None if layer is None else memory_rule(body, layer)
+    return rule is None or bool(np.abs(heights(rule) - zeta).min() < 1e-6)
 
 
 def _require_thickness(element: Element, solid: bool) -> None:
@@ -569,8 +577,9 @@ class _BodySampler:
         """Return the points of the energy's rule with the most points, and their weights."""
         if self.body.layers is not None:  # each kind of layers has a rule of its own
             rule = self.body.element.rule("full")
-            flat = self._points(np.asarray(rule.points), np.full(len(rule.points), self.zeta))
-            return flat, rule.weights
+            count = len(rule.points)
+            flat = self._points(np.asarray(rule.points), np.full(count, self.zeta))
+            return replace(flat, numbers=np.arange(count)), rule.weights
         rules = [rule for _, rule in self.body._laws]
         rule = max(rules, key=lambda r: r.size)
         if self.body.element.axes:  # others are those of the section, at the nodes

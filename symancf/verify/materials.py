@@ -14,7 +14,7 @@ from ..system import System
 from .case import Number, case
 from .meshes import box
 from .references import HOMOGENEOUS
-from .states import affine, energy, moment, moved, positions, residual
+from .states import affine, energy, moment, moved, positions, residual, rotation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,3 +61,40 @@ def homogeneous() -> Iterator[Number]:
                 yield Number(f"|P - P_ref|: {label}", wrong, 0.0, 1e-11, np.abs(P).max())
                 largest = float(np.abs(f).max())
                 yield Number(f"interior forces: {label}", forces, 0.0, 1e-11, largest)
+
+
+@case("C49_orthotropic", "closed form (R. M. Jones 1999, section 2.6): a pull off the axes")
+def off_axis() -> Iterator[Number]:
+    """A pull at an angle to the fibres: at Green strains of Jones's moduli S is the pull.
+
+    Large ones: the law is linear in them.
+    """
+    E1, E2, nu12, nu13, nu23, G12 = 140.0, 10.0, 0.3, 0.25, 0.4, 5.0
+    given: dict[str, Any] = {
+        "E1": E1,
+        "E2": E2,
+        "E3": 9.0,
+        "nu12": nu12,
+        "nu13": nu13,
+        "nu23": nu23,
+    }
+    given |= {"G12": G12, "G13": 4.5, "G23": 3.5}
+    angle, pull = np.radians(35.0), 1.0
+    c, s = np.cos(angle), np.sin(angle)
+    axes = ((c, s, 0.0), (0.0, 1.0, 0.0))
+    mesh = box([1.2, 0.9, 0.7], (1, 1, 1))
+    system = System(Body(mesh["body"], hex8_plain, energies.orthotropic(axes=axes), **given))
+    along = c**4 / E1 + (1 / G12 - 2 * nu12 / E1) * (s * c) ** 2 + s**4 / E2
+    across = (1 / E1 + 1 / E2 - 1 / G12) * (s * c) ** 2 - nu12 / E1 * (s**4 + c**4)
+    thinner = -(nu13 * c**2 / E1 + nu23 * s**2 / E2)
+    coupling = 2 / E1 + 2 * nu12 / E1 - 1 / G12
+    shear = coupling * s * c**3 - (2 / E2 + 2 * nu12 / E1 - 1 / G12) * s**3 * c
+    strain = pull * np.array([[along, shear / 2, 0], [shear / 2, across, 0], [0, 0, thinner]])
+    values, vectors = np.linalg.eigh(np.eye(3) + 2 * strain)
+    stretch = (vectors * np.sqrt(values)) @ vectors.T
+    state = moved(system, *affine(rotation([1.0, 2.0, -0.5], 40.0) @ stretch))
+    P = moment(system, residual(system, state)) / (1.2 * 0.9 * 0.7)
+    S = np.linalg.inv(rotation([1.0, 2.0, -0.5], 40.0) @ stretch) @ P
+    yield Number("S along the pull", float(S[0, 0]), pull, 1e-12)
+    rest = float(np.abs(S - np.diag([S[0, 0], 0.0, 0.0])).max())
+    yield Number("other stresses", rest, 0.0, 1e-12, pull)

@@ -13,6 +13,7 @@ import symancf as sa
 from symancf import elements, energies
 from symancf.errors import KinematicsError, ParameterError
 from symancf.kinematics.moduli import bulk_modulus, shear_modulus
+from symancf.kinematics.naming import signature
 from symancf.laws import evaluate_energy
 from tests.refusals import refused
 from tests.stresses import solid_stress
@@ -156,3 +157,22 @@ def test_parameters_out_of_their_domains_are_refused() -> None:
         energies.holzapfel_gasser_ogden(fibres=((0, 0, 0),))
     with refused(KinematicsError, asked="fibres", given=()):
         energies.holzapfel_gasser_ogden(fibres=())
+
+
+@pytest.mark.parametrize("axes", [3, [(1, 0, 0)], [(1, 0, 0), (2, 0, 0)], [(0, 0, 0), (1, 0, 0)]])
+def test_axes_that_are_none_are_refused(axes: Any) -> None:
+    with refused(KinematicsError, asked="axes"):
+        energies.orthotropic(axes=axes)
+
+
+def test_axes_may_be_functions_of_the_place() -> None:
+    """At a place the energy is that of the numbers there; of x and y that of no axes."""
+    names = signature(energies.orthotropic()).parameters
+    constants = dict(zip(names, (140.0, 10.0, 9.0, 0.3, 0.25, 0.4, 5.0, 4.5, 3.5), strict=True))
+    E = sp.Matrix([[0.1, 0.02, 0.03], [0.02, -0.05, 0.01], [0.03, 0.01, 0.04]])
+    around = energies.orthotropic(axes=(lambda X: (-X[1], X[0], 0), (0.1, 0.0, 1.0)))
+    numbers = energies.orthotropic(axes=((-3.0, 2.0, 0.0), (0.1, 0.0, 1.0)))
+    first, second = around(E, sp.Matrix([2, 3, 5]), **constants), numbers(E, **constants)
+    assert float(first) == pytest.approx(float(second), rel=1e-12)
+    plain = energies.orthotropic(axes=((2, 0, 0), (1, 1, 0)))(E, **constants)
+    assert float(plain) == pytest.approx(float(energies.orthotropic()(E, **constants)), rel=1e-12)
