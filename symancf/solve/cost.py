@@ -104,9 +104,9 @@ def cost_of(system: DiscreteSystem, solver: str, symmetric: bool, moves: bool = 
     if "matrix" not in vars(system):
         system.revise(system.time)
     entries, unknowns = _entries(system), system.numbering.size
-    stored = "halves" if symmetric and not moves and _by_halves(system, solver) else solver
+    stored = "halves" if symmetric and _by_halves(system, solver, moves) else solver
     each_entry = BYTES_OF_TANGENT.get(stored, BYTES_OF_TANGENT["others"])
-    more = (each_entry + (BYTES_OF_MASS if moves else 0.0)) * entries
+    more = (each_entry + (BYTES_OF_MASS if moves and stored != "halves" else 0.0)) * entries
     more += BYTES_OF_UNKNOWN * unknowns if stored == "halves" else 0.0
     comm, factors = system.comm, 0.0
     if solver in FACTORS:
@@ -124,9 +124,11 @@ def _facets(system: DiscreteSystem) -> int:
     return sum(len(surface.facets) for surface in surfaces.values())
 
 
-def _by_halves(system: DiscreteSystem, solver: str) -> bool:
-    """Whether the tangent of equilibria is stored by halves, see `Half` (collective)."""
-    return solver == GRIDS and not isinstance(over_nodes(system), str) and system.has_halves
+def _by_halves(system: DiscreteSystem, solver: str, moves: bool) -> bool:
+    """Whether the tangent is stored by halves, see `Half` (collective)."""
+    if solver != GRIDS or isinstance(over_nodes(system), str):
+        return False
+    return system.moves_by_halves if moves else system.has_halves
 
 
 def warn_of_memory(system: DiscreteSystem, solver: str, symmetric: bool) -> None:
