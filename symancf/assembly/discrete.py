@@ -271,26 +271,10 @@ class DiscreteSystem(Configuration):
 
     @cached_property
     def half_of_motion(self) -> Half | None:
-        """`half` with places for the mass, where all terms of motions have some (collective).
-
-        None also where matrices of cells that are not symmetric, as of viscosity, would have more
-        than half as many entries as the others: their skew parts are stored by cells.
-        """
-        forms = [*self.forms, *self.inertia.forms]
-        if not self._are_of_nodes(forms):
-            return None
-        entries = np.zeros(2)
-        for form in self.forms:
-            if form.kernel.has_tangent:
-                entries[int(form.kernel.symmetric)] += (
-                    form.size * nodes_of_cells(form).shape[1] ** 2
-                )
-        skew, others = self.sum(entries).tolist()
-        if skew > 0.5 * others:
-            return None
-        half = self.half
-        assert half is not None
-        self.inertia.attach_half(half)
+        """`half` with places for the mass, where all terms of motions have some (collective)."""
+        half = self.half if self.moves_by_halves else None
+        if half is not None:
+            self.inertia.attach_half(half)
         return half
 
     @cached_property
@@ -309,6 +293,23 @@ class DiscreteSystem(Configuration):
     def has_halves(self) -> bool:
         """Whether the terms of the tangent are between nodes alone (collective)."""
         return self._are_of_nodes([form for form in self.forms if not form.moving])
+
+    @property
+    def moves_by_halves(self) -> bool:
+        """Whether tangents of motions are stored by halves (collective).
+
+        They are not where matrices of cells that are not symmetric, as of viscosity, would have
+        more than half as many entries as the others: their skew parts are stored by cells.
+        """
+        if not self._are_of_nodes([*self.forms, *self.inertia.forms]):
+            return False
+        entries = np.zeros(2)
+        for form in self.forms:
+            if form.kernel.has_tangent:
+                width = nodes_of_cells(form).shape[1]
+                entries[int(form.kernel.symmetric)] += form.size * width**2
+        skew, others = self.sum(entries).tolist()
+        return bool(skew <= 0.5 * others)
 
     def _are_of_nodes(self, forms: Sequence[Form]) -> bool:
         suits = not self.changing and all(keeps_nodes(form) for form in forms)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 #: tangent is between nodes alone); factors come on top.
 BYTES_OF_TANGENT = {"halves": 4.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
 BYTES_OF_UNKNOWN = 270.0  # of vectors and diagonal blocks beside entries stored by halves
-BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions
+BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions, not by halves
+BYTES_OF_MOTION = 370.0  # of further vectors of motions, of an unknown whose tangent is by halves
 SEVERAL_RANKS = 1.6  # memory of factors on some ranks by that on one
 BYTES_OF_FACET = 1520.0  # of a facet that may touch deformable ones, on every rank
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
@@ -104,10 +105,11 @@ def cost_of(system: DiscreteSystem, solver: str, symmetric: bool, moves: bool = 
     if "matrix" not in vars(system):
         system.revise(system.time)
     entries, unknowns = _entries(system), system.numbering.size
-    stored = "halves" if symmetric and not moves and _by_halves(system, solver) else solver
+    stored = "halves" if symmetric and _by_halves(system, solver, moves) else solver
     each_entry = BYTES_OF_TANGENT.get(stored, BYTES_OF_TANGENT["others"])
-    more = (each_entry + (BYTES_OF_MASS if moves else 0.0)) * entries
-    more += BYTES_OF_UNKNOWN * unknowns if stored == "halves" else 0.0
+    more = (each_entry + (BYTES_OF_MASS if moves and stored != "halves" else 0.0)) * entries
+    if stored == "halves":
+        more += (BYTES_OF_UNKNOWN + (BYTES_OF_MOTION if moves else 0.0)) * unknowns
     comm, factors = system.comm, 0.0
     if solver in FACTORS:
         factors = _of_several(comm.size) * prices(system, "grids", symmetric).memory
@@ -124,9 +126,11 @@ def _facets(system: DiscreteSystem) -> int:
     return sum(len(surface.facets) for surface in surfaces.values())
 
 
-def _by_halves(system: DiscreteSystem, solver: str) -> bool:
-    """Whether the tangent of equilibria is stored by halves, see `Half` (collective)."""
-    return solver == GRIDS and not isinstance(over_nodes(system), str) and system.has_halves
+def _by_halves(system: DiscreteSystem, solver: str, moves: bool) -> bool:
+    """Whether the tangent is stored by halves, see `Half` (collective)."""
+    if solver != GRIDS or isinstance(over_nodes(system), str):
+        return False
+    return system.moves_by_halves if moves else system.has_halves
 
 
 def warn_of_memory(system: DiscreteSystem, solver: str, symmetric: bool) -> None:

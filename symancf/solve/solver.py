@@ -66,6 +66,14 @@ def is_saddle(system: DiscreteSystem) -> bool:
     )
 
 
+def _has_gas(system: DiscreteSystem) -> bool:
+    """Whether there are pressures of gas beside displacements of nodes, and nothing else."""
+    blocks = system.numbering.blocks
+    gas = [block.kind == "algebraic" and block.sums for block in blocks]
+    others = {block.name for block, is_gas in zip(blocks, gas, strict=True) if not is_gas}
+    return any(gas) and others == {"position"}
+
+
 def _factored(system: DiscreteSystem) -> bool:
     """Whether a direct solver suits a saddle point better than `Saddle` (collective).
 
@@ -243,7 +251,8 @@ def _over_grids(system: DiscreteSystem, preconditioner: str | None) -> bool:
     ------
     SymancfError : it cannot and is asked for.
     """
-    nodes = over_nodes(system, alone=preconditioner != GRIDS and not is_saddle(system))
+    bound = is_saddle(system) or _has_gas(system)
+    nodes = over_nodes(system, alone=preconditioner != GRIDS and not bound)
     if preconditioner == GRIDS and isinstance(nodes, str):
         other = "lu" if _multipliers(system) else "gamg"  # which breaks down with them
         raise SymancfError(

@@ -19,6 +19,7 @@ from symancf.energies import saint_venant_kirchhoff, yeoh
 from symancf.newton.dependent import Jacobian, JacobianRows
 from symancf.newton.followers import followers
 from symancf.runtime.collective import shares
+from symancf.solve import solver
 from symancf.solve.solver import DIRECT_UP_TO
 
 pytestmark = pytest.mark.collective
@@ -294,3 +295,35 @@ def test_equations_of_ties_stay_on_their_ranks(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Jacobian, "gather", counted)
     tied()
     assert entries == [0]
+
+
+def test_grids_are_laid_under_a_solid_with_gas_by_default() -> None:
+    index = np.stack(np.meshgrid(*3 * [np.arange(4)], indexing="ij"), axis=-1).reshape(-1, 3)
+    corners = [
+        (0, 0, 0),
+        (1, 0, 0),
+        (1, 1, 0),
+        (0, 1, 0),
+        (0, 0, 1),
+        (1, 0, 1),
+        (1, 1, 1),
+        (0, 1, 1),
+    ]
+    first = index[(index < 3).all(axis=1) & (index != 1).any(axis=1)]
+    cells = (first[:, None] + corners) @ [16, 4, 1]
+    mesh = sa.Mesh.from_arrays(
+        index / 3.0, {"hexahedron": cells}, {"body": ("hexahedron", np.arange(26))}
+    )
+    mesh.select("x0", lambda X: X[:, 0] < 1e-9)
+    mesh.select("inside", lambda X: ((X > 0.3) & (X < 0.7)).all(axis=1))
+    found = []
+    for options in ({"pc_type": "grids"}, {"pc_type": "lu"}):
+        material = {"mu": 1.0, "lam": 4.0}
+        body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), **material)
+        gas = sa.Cavity(body["inside"], gas=sa.Gas(amount=lambda t: 1.0 + t, ambient=0.1))
+        system = sa.System(body, terms=[sa.fix(body["x0"]), gas])
+        assert solver._over_grids(system._discrete, None)
+        sa.StaticProblem(system, options=options).solve(step=0.5)
+        found.append(gas.pressure(system))
+    assert found[0] > 0.01
+    assert abs(found[0] - found[1]) < 1e-9 * found[1]
