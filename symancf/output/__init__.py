@@ -57,8 +57,8 @@ def write(
     Parameters
     ----------
     path : the file; another suffix is replaced by the right one, missing folders are made.
-    samples : of this rank's cells; or `slabs` of them, of which a .vtu has a piece each. A .vtkhdf
-        takes them all at once.
+    samples : of this rank's cells; or `slabs` of them, of which a .vtu has a piece each (meshio
+        reads the cells of the last piece only, ParaView all). A .vtkhdf takes them all at once.
     time : of the state; ParaView shows it.
 
     Returns
