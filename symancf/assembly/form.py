@@ -308,6 +308,36 @@ class Form:
             entities=replace(places, vertex=vertex),
         )
 
+    def part(self, chosen: Mask) -> Form:
+        """Return the form of the entities that are `chosen` (n,); not of `ClosestPoints`."""
+        entities, count = self.entities, np.diff(self.vertex_start)
+        if isinstance(entities, CellEntities):
+            maps, scalars = entities.maps[chosen], entities.scalars
+            scalars = scalars[chosen] if len(scalars) else scalars
+            entities = replace(entities, blocks=entities.blocks[chosen], maps=maps, scalars=scalars)
+        elif isinstance(entities, Jets):
+            own = chosen[entities.entity]
+            number = (np.cumsum(chosen) - 1).astype(np.int32)
+            entities = Jets(
+                number[entities.entity[own]],
+                entities.jet[own],
+                entities.coordinate[own],
+                entities.vertex[own],
+                entities.value[own],
+            )
+        else:
+            raise TypeError(f"{self.name!r}: points on facets have no part")
+        flat = self.vertices.ndim == 1
+        return replace(
+            self,
+            cell=self.cell[chosen],
+            owned=self.owned[chosen],
+            vertices=self.vertices[np.repeat(chosen, count) if flat else chosen],
+            vertex_start=np.cumsum([0, *count[chosen]], dtype=np.int32),
+            entities=entities,
+            ids=None if self.ids is None else self.ids[chosen],
+        )
+
     @property
     def size(self) -> int:
         """Number of entities."""

@@ -9,14 +9,14 @@ from abc import ABC, abstractmethod
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from mpi4py import MPI
+
 from ..runtime.collective import share_error
 from ..runtime.petsc import NOT_FINITE, PETSc, functions, loosely, printing
 from .newton import REASONS, Solution, newton
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from mpi4py import MPI
 
     from ..runtime.options import SolverOptions
     from .aids import Aid
@@ -148,7 +148,10 @@ class VectorEquations(ABC):
         ksp, failed = self.snes.getKSP(), PETSc.KSP.ConvergedReason.DIVERGED_NANORINF
         ksp.solve(self.F, self.step)
         self.linear_iterations += ksp.getIterationNumber()
-        reason = ksp.getConvergedReason()
+        reason = int(ksp.getConvergedReason())
+        if self.comm.size > 1:  # factors may fail on one rank
+            reason = self.comm.allreduce(reason, MPI.MIN)
+            ksp.setConvergedReason(reason)
         return bool(reason >= 0 or (reason != failed and self.snes.getMaxKSPFailures() > 1))
 
     def move(self) -> int:

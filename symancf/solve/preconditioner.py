@@ -13,10 +13,12 @@ from ..assembly.half import Half
 from ..assembly.matrix_free import MatrixFree
 from ..assembly.rounded import Rounded
 from ..assembly.shell import Shell
+from ..assembly.subdomains import Subdomains
 from ..errors import SymancfError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions
+from . import bddc
 from .fixed_solver import FIXED, FixedSolver
 from .multigrid import (
     GRIDS,
@@ -68,6 +70,17 @@ def over_nodes(system: DiscreteSystem, alone: bool = True) -> GridNodes | str:
     return cached[2][0]
 
 
+def without_aij(system: DiscreteSystem, method: str, preconditioner: str) -> bool:
+    """Tell whether the tangent needs not be PETSc's AIJ (collective).
+
+    So it is with multigrid on grids over nodes without other unknowns, in methods whose residual
+    needs no norm of the tangent; `ksp_type` and `pc_type`.
+    """
+    if preconditioner != GRIDS or method not in ("cg", "gmres", "fgmres"):
+        return False
+    return not isinstance(over_nodes(system), str)
+
+
 class Preconditioner:
     """The preconditioner of a KSP, made of a tangent's entries.
 
@@ -77,7 +90,8 @@ class Preconditioner:
 
     Parameters
     ----------
-    matrix : whose entries these are; `Half` and `MatrixFree` are for ``grids`` alone.
+    matrix : whose entries these are; `Half` and `MatrixFree` are for ``grids`` alone,
+        `Subdomains` for ``bddc``.
     symmetric : whether the entries are.
 
     Attributes
@@ -88,7 +102,7 @@ class Preconditioner:
     def __init__(
         self,
         system: DiscreteSystem,
-        matrix: Matrix | Half | MatrixFree,
+        matrix: Matrix | Half | MatrixFree | Subdomains,
         ksp: PETSc.KSP,
         symmetric: bool,
     ) -> None:
@@ -118,6 +132,8 @@ class Preconditioner:
         if self._ksp.getPC().getType() == UPDATED:
             friction = self._system.friction
             self.rows = UpdatedRows(self._system, self._entries, self._ksp, friction)
+        if isinstance(self._matrix, Subdomains):
+            bddc.attach(self._ksp.getPC(), self._matrix)
         if not self.grids:
             return
         handle = ctypes.c_void_p(self._ksp.getPC().handle)
@@ -129,7 +145,7 @@ class Preconditioner:
     @property
     def _entries(self) -> Matrix:
         """The tangent as PETSc's AIJ."""
-        if isinstance(self._matrix, Half | MatrixFree):
+        if isinstance(self._matrix, Half | MatrixFree | Subdomains):
             return self._system.matrix
         return self._matrix
 
@@ -138,7 +154,7 @@ class Preconditioner:
         """The tangent's entries, for other preconditioners."""
         return self._entries.mat
 
-    def use(self, matrix: Matrix | Half | MatrixFree) -> None:
+    def use(self, matrix: Matrix | Half | MatrixFree | Subdomains) -> None:
         """Be made of another tangent from now on (collective)."""
         self.release()
         self._matrix = matrix
@@ -206,6 +222,7 @@ class Preconditioner:
             )
         if isinstance(self._matrix, MatrixFree):
             return PMultigrid(self._matrix, nodes, self._prefix)
+        assert not isinstance(self._matrix, Subdomains)
         multigrid = Multigrid(self._matrix, nodes, self._symmetric, self._prefix)
         if not isinstance(self._matrix, Half):
             self._products = Products(self._matrix, multigrid.levels[0].pattern)

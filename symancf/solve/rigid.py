@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..assembly.configuration import discrete_system
 from ..output.tracking import parents_of
+from ..runtime.petsc import PETSc
 from ..values.spellings import advise
 
 if TYPE_CHECKING:
@@ -41,6 +42,22 @@ def rigid_modes(
             modes[a, at] = block.translated(axis)
             modes[3 + a, at] = block.rotated(q[at], axis, centre)
     return modes
+
+
+def attach_rigid_modes(system: DiscreteSystem, mat: PETSc.Mat) -> None:
+    """Give a matrix of the system's rows the six rigid motions as its near-null space."""
+    numbering = system.numbering
+    vectors: list[PETSc.Vec] = []
+    for mode in rigid_modes(system):
+        vector = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=system.comm)
+        vector.setArray(numbering.to_rows(mode))
+        for other in vectors:
+            vector.axpy(-vector.dot(other), other)
+        length = vector.norm()
+        if length > 1e-8 * max(1.0, float(np.sqrt(numbering.size))):
+            vector.scale(1.0 / length)
+            vectors.append(vector)
+    mat.setNearNullSpace(PETSc.NullSpace().create(vectors=vectors, comm=system.comm))
 
 
 def centre_of_nodes(system: DiscreteSystem, q: Array) -> Array:

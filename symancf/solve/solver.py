@@ -13,11 +13,12 @@ from ..errors import SymancfError
 from ..newton import FACTORS
 from ..runtime.options import KRYLOV, SLEPC, Option, SolverOptions, take
 from ..runtime.petsc import PETSc, functions, has
+from . import bddc
 from .choice import MOST_ITERATIONS, prices
 from .fixed_solver import FIXED
 from .multigrid import GRIDS, displaced
 from .preconditioner import over_nodes
-from .rigid import rigid_modes
+from .rigid import attach_rigid_modes
 from .updated_rows import UPDATED
 
 if TYPE_CHECKING:
@@ -144,6 +145,9 @@ def linear_defaults(
     direct solver of one process; with `fixed` False such chains get one without dense blocks there
     (PETSc's own where no pivot can be zero, else KLU).
     """
+    if preconditioner == bddc.BDDC:
+        bddc.require_possible(system, dynamic)
+        return bddc.options_of(is_symmetric(system))
     kind = _multigrid(system, preconditioner, dynamic)
     if kind is not None:
         return _iterative(system, kind, dynamic)
@@ -285,7 +289,7 @@ def configure(snes: PETSc.SNES, system: DiscreteSystem, options: SolverOptions) 
 
         warn_of_memory(system, str(preconditioner or offered["pc_type"]), is_symmetric(system))
     if offered.get("pc_type") == "gamg":
-        attach_rigid_modes(system)
+        attach_rigid_modes(system, system.matrix.mat)
     take(snes)
     options.idle = idle_options(snes.getKSP())
 
@@ -309,25 +313,10 @@ def fitting(options: dict[str, Option], preconditioner: str | None) -> dict[str,
     return {n: v for n, v in options.items() if not n.startswith(("pc_factor_", "mat_mumps_"))}
 
 
-def attach_rigid_modes(system: DiscreteSystem) -> None:
-    """Give the tangent the six rigid motions as its near-null space."""
-    numbering = system.numbering
-    vectors: list[PETSc.Vec] = []
-    for mode in rigid_modes(system):
-        vector = PETSc.Vec().createMPI((numbering.rows, numbering.size), comm=system.comm)
-        vector.setArray(numbering.to_rows(mode))
-        for other in vectors:
-            vector.axpy(-vector.dot(other), other)
-        length = vector.norm()
-        if length > 1e-8 * max(1.0, float(np.sqrt(numbering.size))):
-            vector.scale(1.0 / length)
-            vectors.append(vector)
-    system.matrix.mat.setNearNullSpace(PETSc.NullSpace().create(vectors=vectors, comm=system.comm))
-
-
 _METHODS = {
     GRIDS: "multigrid",
     "gamg": "algebraic multigrid",
+    bddc.BDDC: "balancing domain decomposition",
     "none": "no preconditioner",
     "cholesky": "LDL^T",
     FIXED: "LDL^T or LU on a fixed sparsity pattern",
@@ -357,6 +346,12 @@ def _lookup(enumeration: type, value: int) -> str:
     return max(specific or names or [str(value)], key=len)
 
 
+def reason_of(ksp: PETSc.KSP) -> str:
+    """Return PETSc's name of the reason why a linear solver has stopped."""
+    name = _lookup(PETSc.KSP.ConvergedReason, ksp.getConvergedReason())
+    return name.replace("DIVERGED_MAX_IT", "DIVERGED_ITS")  # what PETSc itself calls it
+
+
 # PCFailedReason
 _FAILED = {
     1: "a row of the tangent is empty",
@@ -375,8 +370,7 @@ def reason_name(snes: PETSc.SNES, reason: int | None = None) -> tuple[str, str]:
     if name == "DIVERGED_LINEAR_SOLVE":
         ksp = snes.getKSP()
         stopped = ksp.getConvergedReason()  # of its last solution, not of one before, perhaps
-        inner = name if stopped > 0 else _lookup(PETSc.KSP.ConvergedReason, stopped)
-        inner = inner.replace("DIVERGED_MAX_IT", "DIVERGED_ITS")  # what PETSc itself calls it
+        inner = name if stopped > 0 else reason_of(ksp)
         pc = ksp.getPC()
         text = f"the linear solver, {solver_name(ksp)}, failed: {inner}"
         failed = ctypes.c_int(0)

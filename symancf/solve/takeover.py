@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from ..newton import wanted
 from ..runtime.petsc import PETSc, has
+from .bddc import BDDC
 from .choice import COST_OF_NEWTON, MOST_ITERATIONS, prices
-from .solver import is_saddle, is_symmetric, solver_name
+from .solver import is_saddle, is_symmetric, reason_of, solver_name
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
@@ -47,20 +48,22 @@ class Takeover:
     ) -> None:
         self._system, self._ksp, self._preconditioner = system, ksp, preconditioner
         self._symmetric = is_symmetric(system, dynamic)
-        chosen = any(options.choice(name) for name in ("ksp_type", "pc_type"))
         kind = ksp.getPC().getType()
-        chosen |= "takeover" not in wanted(options)
-        self.possible = (
-            has("mumps") and not chosen and kind in COST_OF_NEWTON and not is_saddle(system)
-        )
+        chosen = any(options.choice(name) for name in ("ksp_type", "pc_type"))
+        chosen = (chosen and kind != BDDC) or "takeover" not in wanted(options)
+        suits = kind == BDDC or (kind in COST_OF_NEWTON and not is_saddle(system))
+        self.possible = has("mumps") and not chosen and suits
         self.active, self.times, self.message = False, 0, ""
         self._wait = self._spent = 0
         self._awake = True
         if self.possible:
-            self._prices = prices(system, kind, self._symmetric, dynamic)
+            # subdomains of plates and rods, which nodes with slopes cost most
+            self._prices = prices(
+                system, "slopes" if kind == BDDC else kind, self._symmetric, dynamic
+            )
             self.possible = self._prices.fits
             self._original = ksp.getType(), kind
-            self._capped = options.choice("ksp_max_it") is None
+            self._capped = options.choice("ksp_max_it") is None and kind != BDDC
             self._cap()
 
     def _cap(self) -> None:
@@ -81,12 +84,17 @@ class Takeover:
         """Begin a solution of Newton's method."""
         self._spent = 0
 
-    def wanted(self) -> bool:
-        """Count the iterations of the last solve; tell whether MUMPS is to take over."""
+    def wanted(self, reason: int) -> bool:
+        """Count the iterations of the last solve; tell whether MUMPS is to take over.
+
+        `reason`: PETSc's, why it has stopped, the same on every rank.
+        """
         if not (self.possible and self._awake) or self.active:
             return False
         self._spent += int(self._ksp.getIterationNumber())
-        return self._ksp.getConvergedReason() in FAILURES or self._spent > self._prices.patience
+        if self._original[1] == BDDC:
+            return reason < 0
+        return reason in FAILURES or self._spent > self._prices.patience
 
     def take(self) -> None:
         """Let MUMPS take the place of multigrid; warn (collective)."""
@@ -94,12 +102,20 @@ class Takeover:
         factors = "cholesky" if self._symmetric else "lu"
         self.active, self.times = True, self.times + 1
         self._wait = 2 ** (self.times - 1) - 1
+        memory = f"{self._prices.memory / 1e6:.0f} MB"
+        ratio = self._spent * self._prices.iteration / self._prices.factors
+        why, never = (
+            f"has made {self._spent} iterations, which took about {ratio:.1f} times as long as "
+            f"factors by MUMPS should ({self._prices.factors:.1e} operations, {memory})",
+            f"; never: -pc_type {kind}",
+        )
+        if kind == BDDC:
+            reason = reason_of(ksp)
+            why = f"has failed: {reason}, {ksp.getIterationNumber()} iterations"
+            why, never = f"{why}; factors by MUMPS need about {memory}", ""
         self.message = (
-            f"{solver_name(ksp)} has made {self._spent} iterations, which took about "
-            f"{self._spent * self._prices.iteration / self._prices.factors:.1f} times as long as "
-            f"factors by MUMPS should ({self._prices.factors:.1e} operations, "
-            f"{self._prices.memory / 1e6:.0f} MB): MUMPS takes its place for the rest of this "
-            f"solve. To have it at once: -pc_type {factors}; never: -pc_type {kind}"
+            f"{solver_name(ksp)} {why}: MUMPS takes its place for the rest of this solve. "
+            f"To have it at once: -pc_type {factors}{never}"
         )
         self._system.once.warn("factors take over", self.message)
         self._norm = ksp.getNormType()

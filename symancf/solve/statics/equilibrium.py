@@ -34,7 +34,8 @@ from ...runtime.options import SolverOptions, complaint
 from ...runtime.petsc import PETSc, collect, loosely
 from ...runtime.progress import Progress
 from ..contradiction import require_redundant
-from ..solver import attach_rigid_modes, configure, reason_name
+from ..rigid import attach_rigid_modes
+from ..solver import configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
 from .diagnosis import warn_unproved
@@ -281,7 +282,7 @@ class EquilibriumSolver:
             constraints.relisted()
             constraints.measure(self.convergence.rows.sizes())
         if self.snes.getKSP().getPC().getType() == PETSc.PC.Type.GAMG:
-            attach_rigid_modes(self.system)
+            attach_rigid_modes(self.system, self.system.matrix.mat)
 
     def _scale_multipliers(self) -> None:
         """Make the tangent; set the multipliers' scale to its largest diagonal entry of a position.

@@ -18,8 +18,9 @@ from ...errors import SymancfError
 from ...newton import MAX_FORCING, Forcing, Mended, PartScaling
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
+from ..bddc import BDDC, subdomains_of
 from ..multigrid import GRIDS
-from ..preconditioner import Preconditioner, over_nodes
+from ..preconditioner import Preconditioner, without_aij
 from ..solver import is_symmetric
 from ..takeover import Takeover
 from .linear import LinearSolver
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ...assembly.half import Half
     from ...assembly.matrix import Matrix
     from ...assembly.matrix_free import MatrixFree
+    from ...assembly.subdomains import Subdomains
     from ...assembly.vectors import Vectors
     from ...newton import RowNorms
     from ...runtime.options import SolverOptions
@@ -58,17 +60,6 @@ def release() -> None:
         _trim(ctypes.c_size_t(0))
 
 
-def _without_aij(system: DiscreteSystem, ksp: PETSc.KSP) -> bool:
-    """Tell whether the tangent needs not be PETSc's AIJ (collective).
-
-    So it is with multigrid on grids over nodes without other unknowns, in methods whose residual
-    needs no norm of the tangent.
-    """
-    if ksp.getPC().getType() != GRIDS or ksp.getType() not in ("cg", "gmres", "fgmres"):
-        return False
-    return not isinstance(over_nodes(system), str)
-
-
 def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> MatrixFree | None:
     """Return the tangent without entries, where it serves (collective).
 
@@ -90,7 +81,7 @@ def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> 
         )
     if wanted == HALVES or (wanted is None and system.numbering.size < MATRIX_FREE_FROM):
         return None
-    possible = is_symmetric(system) and _without_aij(system, ksp)
+    possible = is_symmetric(system) and without_aij(system, ksp.getType(), ksp.getPC().getType())
     found = system.matrix_free if possible else None
     if found is None and wanted is not None:
         raise SymancfError(
@@ -209,9 +200,12 @@ class KrylovSolver(LinearSolver):
         self._present = Tangent(system, vectors, self._rows)
         self._free = _matrix_free(system, ksp, options.choice("mat_type"))
         self._half: Half | None = None
-        if self._free is None and _without_aij(system, ksp):
+        if self._free is None and without_aij(system, ksp.getType(), ksp.getPC().getType()):
             release()  # what numbering has freed lies in pieces that no entries fit into
             self._half = system.half
+        self._parts: Subdomains | None = None
+        if ksp.getPC().getType() == BDDC:
+            self._parts = subdomains_of(system, is_symmetric(system))
         symmetric = is_symmetric(system) or self._half is not None  # whose symmetric part it is
         self._preconditioner = Preconditioner(system, self.storage, ksp, symmetric)
         self._preconditioner.attach()
@@ -237,22 +231,23 @@ class KrylovSolver(LinearSolver):
         return self.system.matrix.mat if self.direct else self._present.mat
 
     @property
-    def storage(self) -> Matrix | Half | MatrixFree:
+    def storage(self) -> Matrix | Half | MatrixFree | Subdomains:
         """See `LinearSolver.storage`."""
         return self.system.matrix if self.direct else self._tangent or self.system.matrix
 
     @property
-    def _tangent(self) -> Half | MatrixFree | None:
+    def _tangent(self) -> Half | MatrixFree | Subdomains | None:
         """What takes the place of PETSc's AIJ, if anything does."""
-        return self._free or self._half
+        return self._free or self._half or self._parts
 
     def assemble(self, state: Array) -> int:
         """See `LinearSolver.assemble`; without entries: find the diagonal."""
-        if self._free is None or self.direct:
+        moved = self._free or self._parts
+        if moved is None or self.direct:
             return super().assemble(state)
         start = time.process_time()
         with together(self.system.comm):
-            bad = self._free.move(state)
+            bad = moved.move(state)
         self.seconds["assembly"] += time.process_time() - start
         return bad
 
@@ -338,7 +333,7 @@ class KrylovSolver(LinearSolver):
         self._residual, self._near = residual, residual < CONVERGENCE_RATIO * before
         if self._free is not None and not self.direct and reason in _WEAK:
             reason = self._without_old_levels(b, y)
-        if takeover.wanted():
+        if takeover.wanted(reason):
             return self._by_factors(b, y)
         self.mended = reason < 0 and not self.direct
         if reason > 0:
@@ -353,7 +348,7 @@ class KrylovSolver(LinearSolver):
             self.again += ksp.getIterationNumber()
             self.aim(MAX_FORCING)
             ksp.solve(b, y)
-            if takeover.wanted():
+            if takeover.wanted(ksp.getConvergedReason()):
                 return self._by_factors(b, y)
             if self._leads_downhill(b, y):
                 return Mended.DOWNHILL
@@ -506,6 +501,8 @@ class KrylovSolver(LinearSolver):
         bad = self.assemble(state)
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
+            if self._parts is not None:
+                self._present.hold(self._parts.mat)
             self._preconditioner.renew(self.operator)
             self.ksp.setUp()
             release()

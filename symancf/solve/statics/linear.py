@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...assembly.half import Half
+from ...assembly.half import write_tangent
 from ...assembly.matrix_free import MatrixFree
-from ...runtime.collective import together
+from ...assembly.subdomains import Subdomains
 from ..fixed_solver import FIXED, FixedSolver
 from ..residual import LinearResidual
 from ..solver import is_symmetric, solver_name
@@ -18,6 +18,7 @@ from ..solver import is_symmetric, solver_name
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.half import Half
     from ...assembly.matrix import Matrix
     from ...assembly.vectors import Vectors
     from ...runtime.options import SolverOptions
@@ -62,7 +63,7 @@ class LinearSolver:
         return self.storage.mat
 
     @property
-    def storage(self) -> Matrix | Half | MatrixFree:
+    def storage(self) -> Matrix | Half | MatrixFree | Subdomains:
         """Where `assemble` writes the tangent."""
         return self.system.matrix
 
@@ -79,11 +80,8 @@ class LinearSolver:
         """Write the tangent at `state` to `storage`; return the number of bad points."""
         start = time.process_time()
         storage, f = self.storage, np.empty_like(state)
-        assert not isinstance(storage, MatrixFree)  # see `KrylovSolver.assemble`
-        with together(self.system.comm):
-            bad = self.system.assembler.tangent(state, f, storage)
-        if isinstance(storage, Half) and storage.rescaled():
-            bad = self.system.assembler.tangent(state, f, storage)
+        assert not isinstance(storage, MatrixFree | Subdomains)  # see `KrylovSolver.assemble`
+        bad = write_tangent(storage, lambda: self.system.assembler.tangent(state, f, storage))
         self.seconds["assembly"] += time.process_time() - start
         return bad
 

@@ -171,7 +171,7 @@ class LoadSteps:
         self.fraction, self.now = self.end, step.time
         self.records = self.fraction == 1.0 or not self.fades
         hardest = self.last_attempt.hardest
-        if not EASY_ITERATIONS <= hardest <= DOUBTFUL_ITERATIONS:
+        if self.smallest < 1.0 and not EASY_ITERATIONS <= hardest <= DOUBTFUL_ITERATIONS:
             ease = math.sqrt(EASY_ITERATIONS / max(1, hardest))
             self.part = min(1.0, self.part * min(2.0, max(0.5, ease)))
         if self._trace is not None:
