@@ -315,7 +315,7 @@ def _of_cells(
     for first in range(0, max(1, most), step):
         if system.time != time:
             raise SymancfError(
-                f"slabs(): of the time {time:g}; the system has gone on to {system.time:g}",
+                f"slabs() are those of time {time:g}; the system is at {system.time:g} now",
                 asked="time",
                 given=system.time,
                 possible=(time,),
