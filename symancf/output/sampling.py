@@ -215,7 +215,7 @@ def sample(
             asked="body",
             given=body,
         )
-    options = _Lattice(at, divisions, solid, reference, layer, system.time)
+    options = _Sampling(at, divisions, solid, reference, layer, system.time)
     (samples,) = _of_cells(system, body, fields, state, options, labels)
     return samples
 
@@ -266,11 +266,11 @@ def slabs(
         solid, reference = flag("slabs", "solid", solid), flag("slabs", "reference", reference)
         labels = units_of("slabs", units)
     names = None if fields is None else cast("Mapping[str, Sampled]", _by_name(fields))
-    options = _Lattice(at, divisions, solid, reference, layer, system.time)
+    options = _Sampling(at, divisions, solid, reference, layer, system.time)
     return _of_cells(system, body, names, system.state.copy(), options, labels, CHUNK)
 
 
-class _Lattice(NamedTuple):
+class _Sampling(NamedTuple):
     """How a body of cells is sampled, see `sample`."""
 
     at: Place | npt.ArrayLike
@@ -286,7 +286,7 @@ def _of_cells(
     body: Body,
     fields: Mapping[str, Sampled] | None,
     state: Array,
-    options: _Lattice,
+    options: _Sampling,
     labels: dict[str, str],
     size: int | None = None,
 ) -> Iterator[Samples]:
