@@ -167,6 +167,7 @@ class VectorEquations(ABC):
             raise PETSc.Error(failed)
         functions.SNESLineSearchGetReason(search, ctypes.byref(reason))
         functions.SNESLineSearchGetNorms(search, *map(ctypes.byref, sizes))
+        functions.SNESLineSearchReset(search)  # its vectors serve nobody while K is prepared
         of_x, self._norm, length = (size.value for size in sizes)
         if stopped := int(snes.getConvergedReason()):
             return stopped

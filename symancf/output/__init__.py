@@ -24,6 +24,7 @@ from .vtkhdf import Stored, VtkHdf, read_stored, safe_names, stored_states
 from .vtu import (
     DAMAGED,
     MARK,
+    Layout,
     layout,
     parsed,
     pieces,
@@ -57,8 +58,8 @@ def write(
     Parameters
     ----------
     path : the file; another suffix is replaced by the right one, missing folders are made.
-    samples : of this rank's cells; or `slabs` of them, of which a .vtu has a piece each. A .vtkhdf
-        takes them all at once.
+    samples : of this rank's cells; or `slabs` of them, of which a .vtu has a piece each (meshio
+        reads the cells of the last piece only, ParaView all). A .vtkhdf takes them all at once.
     time : of the state; ParaView shows it.
 
     Returns
@@ -92,24 +93,7 @@ def write(
             make_folder(path.parent)
     alone = comm.size == 1
     piece = path.with_suffix(".vtu") if alone else path.with_name(f"{path.stem}_{comm.rank}.vtu")
-    fields = None
-    with ExitStack() as files:
-        add: Callable[[Samples], None] | None = None
-        for part in _parts(samples, comm):
-            shown = part
-            if not comm.allreduce(part.n_cells):
-                shown = replace(part, cells=vertices(len(part.points)), cell_data={})
-            with together(comm):
-                if not len(shown.points) and not (alone and add is None):
-                    continue
-                if add is None:
-                    add = files.enter_context(pieces(piece, time))
-                add(shown)
-                there = piece.name, layout(shown.point_data), layout(shown.cell_data)
-                require_same_fields([fields or there, there])
-                fields = there
-        with together(comm):
-            files.close()
+    fields = _write_piece(piece, samples, comm, time)
     if alone:
         return piece
     every_field = comm.gather(fields)
@@ -121,6 +105,30 @@ def write(
             _, points, cells = entries[0] if entries else ("", [], [])
             write_pvtu(target, [name for name, _, _ in entries], points, cells)
     return target
+
+
+def _write_piece(
+    piece: Path, samples: Samples | Iterator[Samples], comm: MPI.Comm, time: float | None
+) -> tuple[str, Layout, Layout] | None:
+    """Write this rank's .vtu, if it has points or is alone; return name and fields (collective)."""
+    fields = None
+    with ExitStack() as files:
+        add: Callable[[Samples], None] | None = None
+        for part in _parts(samples, comm):
+            shown = part
+            if not comm.allreduce(part.n_cells):
+                shown = replace(part, cells=vertices(len(part.points)), cell_data={})
+            with together(comm):
+                if not len(shown.points) and not (comm.size == 1 and add is None):
+                    continue
+                add = add or files.enter_context(pieces(piece, time))
+                add(shown)
+                there = piece.name, layout(shown.point_data), layout(shown.cell_data)
+                require_same_fields([fields or there, there])
+                fields = there
+        with together(comm):
+            files.close()
+    return fields
 
 
 def _parts(samples: Samples | Iterator[Samples], comm: MPI.Comm) -> Iterator[Samples]:

@@ -216,7 +216,7 @@ def sample(
             asked="body",
             given=body,
         )
-    options = _Lattice(at, divisions, solid, reference, layer)
+    options = _Sampling(at, divisions, solid, reference, layer, system.time)
     (samples,) = _of_cells(system, body, fields, state, options, labels)
     return samples
 
@@ -267,11 +267,11 @@ def slabs(
         solid, reference = flag("slabs", "solid", solid), flag("slabs", "reference", reference)
         labels = units_of("slabs", units)
     names = None if fields is None else cast("Mapping[str, Sampled]", _by_name(fields))
-    options = _Lattice(at, divisions, solid, reference, layer)
+    options = _Sampling(at, divisions, solid, reference, layer, system.time)
     return _of_cells(system, body, names, system.state.copy(), options, labels, CHUNK)
 
 
-class _Lattice(NamedTuple):
+class _Sampling(NamedTuple):
     """How a body of cells is sampled, see `sample`."""
 
     at: Place | npt.ArrayLike
@@ -279,6 +279,7 @@ class _Lattice(NamedTuple):
     solid: bool
     reference: bool
     layer: int | tuple[int, str | float] | None
+    time: float
 
 
 def _of_cells(
@@ -286,12 +287,12 @@ def _of_cells(
     body: Body,
     fields: Mapping[str, Sampled] | None,
     state: Array,
-    options: _Lattice,
+    options: _Sampling,
     labels: dict[str, str],
     size: int | None = None,
 ) -> Iterator[Samples]:
     """Yield samples of a body of cells, of a lattice those of `size` cells each (collective)."""
-    at, divisions, solid, reference, layer = options
+    at, divisions, solid, reference, layer, time = options
     element = body.element
     _require_thickness(element, solid)
     at = _place(at, fields is None and body._remembers)
@@ -311,13 +312,12 @@ def _of_cells(
         yield _with_units(sampler.gauss(), labels)
         return
     divisions = divisions if element.dimension < 3 else 1
-    time = system.time
     every, most = sampler.cells, system.comm.allreduce(len(sampler.cells), MPI.MAX)
     step = size or max(1, most)
     for first in range(0, max(1, most), step):
         if system.time != time:
             raise SymancfError(
-                f"slabs(): of the time {time:g}; the system has gone on to {system.time:g}",
+                f"slabs() are those of time {time:g}; the system is at {system.time:g} now",
                 asked="time",
                 given=system.time,
                 possible=(time,),

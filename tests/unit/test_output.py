@@ -414,3 +414,44 @@ def test_files_of_other_origin_are_refused(tmp_path: Path) -> None:
     meshio.write(tmp_path / "other.vtu", meshio.Mesh([[0, 0, 0.0]], []), binary=False)
     with refused(SymancfError, asked=str(tmp_path / "other.vtu")):
         output.read(tmp_path / "other.vtu")
+
+
+@pytest.mark.parametrize("at", ["lattice", "cell"])
+def test_slabs_are_the_samples(
+    at: Any, shared_tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("symancf.output.sampling.CHUNK", 7)
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 3, 4))
+    law, given = sa.energies.neo_hooke(), {"mu": 1.0, "lam": 2.0}
+    cube = sa.Body(mesh["body"], sa.elements.hex8_plain, law, **given)
+    system = sa.System(cube, terms=[sa.fix(cube["x0"])])
+    system.state[:] += 0.1 * np.sin(np.arange(len(system.state)))
+    asked: dict[str, Any] = {"fields": ["J", "cauchy"], "at": at, "units": {"cauchy": "Pa"}}
+    plain = output.write(shared_tmp_path / "plain.vtu", sa.sample(system, cube, **asked))
+    for name in ("slabs.vtu", "slabs.vtkhdf"):
+        path = output.write(shared_tmp_path / name, output.slabs(system, cube, **asked))
+        (one,), (other,) = (output.read(p).values() for p in (plain, path))
+        np.testing.assert_array_equal(one.points, other.points)
+        np.testing.assert_array_equal(one.cells["hexahedron"], other.cells["hexahedron"])
+        for data, again in (
+            (one.point_data, other.point_data),
+            (one.cell_data, other.cell_data),
+        ):
+            assert data.keys() == again.keys()
+            for field, values in data.items():
+                np.testing.assert_array_equal(values, again[field])
+        assert one.units == other.units
+    if COMM.size == 1:
+        assert len(ElementTree.parse(shared_tmp_path / "slabs.vtu").findall("*/Piece")) == 4
+    every = output.slabs(system, cube, fields=["J"])
+    system._discrete.time = 1.0
+    with pytest.raises(SymancfError, match="the system is at 1 now"):
+        next(every)
+
+
+def test_slabs_of_ranks_are_as_many(shared_tmp_path: Path) -> None:
+    if COMM.size > 1:
+        with pytest.raises(SymancfError, match="not as many slabs on each rank"):
+            output.write(shared_tmp_path / "few.vtu", iter([sheet()] * (1 + COMM.rank)))
+    with pytest.raises(SymancfError, match="is 5: give samples"):
+        output.write(shared_tmp_path / "none.vtu", 5)  # type: ignore[arg-type]

@@ -142,9 +142,11 @@ def path_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
     # jumps are there at both times, as those of the loads are in `now`
     moved = np.where(fixed, first - before + (later - first) / SMALL_STEP_RATIO, 0.0)
     rate = (ahead - now) / SMALL_STEP_RATIO
-    v = None
-    if system.comm.allreduce(bool(rate.any() or moved.any())):
-        v = branch.answer(before, now + rate, moved, PREDICTION_TOLERANCE)
+    v, goes = None, bool(rate.any() or moved.any())
+    unbalanced = now + rate
+    del there, later, ahead, first, now, rate  # as multigrid is made, which needs room
+    if system.comm.allreduce(goes):
+        v = branch.answer(before, unbalanced, moved, PREDICTION_TOLERANCE)
     solver.leave_out(change.time)
     return _kinks_passed(branch, before, v, system.state.copy())
 
