@@ -23,6 +23,7 @@ from PIL import Image
 
 DOCS = Path(__file__).resolve().parent
 LARGE = 100_000  # bytes; larger pictures get by with 256 colours, mixed where they lack
+WIDE = 1000  # pixels: the width of pictures that are still twice as large
 DEMOS = {  # what pages show of it
     "silicone_plate": ("silicone_plate.png", "thin_plate.png"),
     "pendulum": ("pendulum.png",),
@@ -41,6 +42,8 @@ DEMOS = {  # what pages show of it
     "fibre_actuator": ("fibre_actuator_shapes.png",),
     "mckibben": ("mckibben_shapes.png",),
     "stiffness_map": ("stiffness_map.png",),
+    "finger_design": ("finger_design.png",),
+    "grip_force": ("grip_force.png",),
     "trunk_head": ("trunk_head.png",),
     "pneumatic_gripper": (
         "pneumatic_gripper.png",
@@ -260,12 +263,21 @@ def keep(made: Path) -> None:
     target = DOCS / "images" / made.name
     if made.suffix == ".png" and made.stat().st_size > LARGE:
         with Image.open(made) as picture:
-            full = picture.convert("RGB")
-            palette = full.quantize(256, method=Image.Quantize.FASTOCTREE)
-            mixed = full.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
-            mixed.save(target, optimize=True, dpi=picture.info.get("dpi", (200, 200)))
+            full, dpi = picture.convert("RGB"), picture.info.get("dpi", (200, 200))
+        reduce(full, target, dpi)
+        if target.stat().st_size > 2 * LARGE and full.width > WIDE:
+            part = WIDE / full.width
+            smaller = full.resize((WIDE, round(part * full.height)), Image.Resampling.LANCZOS)
+            reduce(smaller, target, (part * dpi[0], part * dpi[1]))
     else:
         shutil.copyfile(made, target)
+
+
+def reduce(picture: Image.Image, target: Path, dpi: tuple[float, float]) -> None:
+    """Write a picture with 256 colours."""
+    palette = picture.quantize(256, method=Image.Quantize.FASTOCTREE)
+    mixed = picture.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
+    mixed.save(target, optimize=True, dpi=dpi)
 
 
 def main(names: list[str]) -> None:

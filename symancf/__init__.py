@@ -48,6 +48,7 @@ _PUBLIC = {
     "EigenProblem": "solve.modes",
     "fit": "solve.fit",
     "MaterialTest": "solve.fit",
+    "StructureTest": "solve.fit",
     "Rayleigh": "solve.dynamics",
     "Baumgarte": "solve.dynamics",
     "Fuzzy": "solve.dynamics",
@@ -61,6 +62,7 @@ _PUBLIC = {
     "Parameter": "values.parameter",
     "Field": "values.parameter",
     "Series": "values.series",
+    "Shape": "solve.gradients.shape",
     "Trace": "solve.gradients.trace",
     "Goal": "solve.gradients.goal",
     "fix": "catalogue.boundary",
@@ -180,8 +182,10 @@ __all__ = [
     "RigidBody",
     "Section",
     "Series",
+    "Shape",
     "Sphere",
     "StaticProblem",
+    "StructureTest",
     "Suspended",
     "SymancfError",
     "System",
@@ -286,8 +290,9 @@ if TYPE_CHECKING:
     from .solve.capabilities import capabilities
     from .solve.check import check
     from .solve.dynamics import Baumgarte, DynamicProblem, Fuzzy, Projection, Rayleigh
-    from .solve.fit import MaterialTest, fit
+    from .solve.fit import MaterialTest, StructureTest, fit
     from .solve.gradients.goal import Goal
+    from .solve.gradients.shape import Shape
     from .solve.gradients.trace import Trace
     from .solve.modes import EigenProblem
     from .solve.statics.problem import StaticProblem

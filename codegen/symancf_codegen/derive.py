@@ -28,7 +28,7 @@ from symancf_codegen.graph.differentiate import (
 from symancf_codegen.graph.magnitude import magnitudes
 from symancf_codegen.graph.reduce import add_dyads, share_roots
 from symancf_codegen.mapped import Inner, inner_derivatives, moved_map
-from symancf_codegen.modes import MODES, MOMENTS, STANDARD
+from symancf_codegen.modes import MODES, MOMENTS, STANDARD, WEIGHING
 from symancf_codegen.parameters import (
     Pulled,
     along_parameters,
@@ -111,7 +111,8 @@ class Results:
     residual_with_tangent : the residual in the form that shares most with the tangent.
     parameter : derivative of the residual; the direction of a parameter is ``rate <parameter>``.
     pull : derivative of d . residual + seed . update by the leaves, then by the parameters and
-        what the point remembers, called `by`; the weights of the latter are ``seed <memory>``.
+        what the point remembers, called `by`; the weights of the latter are ``seed <memory>``. In
+        `shape` by the leaves of the reference, called `by`.
     outputs : name and node of what the kernel tells of each point.
     domain : nodes that must be > 0.
     names_of : titled lists of (name, node) for the printer.
@@ -151,6 +152,7 @@ class Results:
             "product": self.product,
             "parameter": self.parameter,
             "pull": self.pull,
+            "shape": self.pull,
             "multiply": [],
         }
         nodes |= {mode: [*self.tangent.values()] for mode in MOMENTS if mode != "tangent"}
@@ -158,13 +160,22 @@ class Results:
         nodes |= {key: [node for _, node in self.outputs] for key in tables}
         return {mode: nodes[mode] for mode in self.chosen}
 
+    def by_reference(self) -> dict[str, Node]:
+        """Return the derivatives of `shape`, by leaves of the unknown with the same jets."""
+        if "shape" not in self.chosen:
+            return {}
+        pairs = zip(self.by, self.pull, strict=True)
+        return {f"u_{name[2:]}": node for name, node in pairs if node != self.graph.zero}
+
     def forces(self) -> list[list[Node]]:
         """Return vectors, a node per leaf, that say on which leaves some function has a force."""
         forces = [self.residual] if "residual" in self.chosen else []
         if self.local is not None:
             forces += self.local.columns
-        if "pull" in self.chosen:  # v is asked for where there are forces
-            forces += [self.residual, self.pull[: len(self.leaves)]]
+        if {*WEIGHING} & {*self.chosen}:  # v is asked for where there are forces
+            forces.append(self.residual)
+        if "pull" in self.chosen:
+            forces.append(self.pull[: len(self.leaves)])
         return [*forces, self.parameter] if "parameter" in self.chosen else forces
 
 

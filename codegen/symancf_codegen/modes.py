@@ -95,6 +95,7 @@ OPERANDS = {
         Operand("f", "vector", "residual, dW/du for an energy"),
         Operand("K", "matrix", "tangent df/du"),
         Operand("Kv", "vector", "tangent times v"),
+        Operand("fX", "vector", "derivative of v . f + seed . update by the reference"),
         Operand("D", "diagonal", "blocks of K on the diagonal"),
         Operand("moments", "moments", "derivatives of the forces on jets by jets, at points"),
         Operand("Kc", "coarse", "P^T K P, of the linear functions of the corners: Space.linear"),
@@ -125,6 +126,7 @@ MODES = {
         Mode("coarse", ("u",), ("Kc",)),
         Mode("moments", ("u",), ("moments",)),
         Mode("multiply", ("moments", "v"), ("Kv",)),
+        Mode("shape", ("u", "v", "seed"), ("fX",)),
     )
 }
 
@@ -134,6 +136,9 @@ STANDARD = ("energy", "residual", "tangent", "product")
 
 #: Those that are made of the derivative of the residual at points.
 MOMENTS = ("tangent", "diagonal", "coarse", "moments")
+
+#: Those that weigh the residual, one of which a kernel has at most.
+WEIGHING = ("pull", "shape")
 
 #: Arguments of all functions, before their operands.
 COMMON = ("uniform", "cell", "reference")

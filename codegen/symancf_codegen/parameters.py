@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derivatives of a law by its parameters: along one direction, and by all of them at once."""
+"""Derivatives of a law by parameters along one direction, and by all of them or the reference."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from symancf_codegen.graph.dag import SOLVED, Dependence, ExpressionGraph, Node
 from symancf_codegen.graph.differentiate import directional, gradient
 from symancf_codegen.graph.divided import DividedDifferences
 from symancf_codegen.lower.lower import MIXED
+from symancf_codegen.modes import WEIGHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +53,8 @@ class Pulled:
 
     Attributes
     ----------
-    by : names of parameters and memory.
-    nodes : derivatives by the leaves, and then by these.
+    by : names of parameters and memory, or of leaves of the reference.
+    nodes : derivatives by the leaves, and then by these; in `shape` by these alone.
     unknowns : derivatives by the unknowns of the cell, which `nodes` do not hold fixed.
     """
 
@@ -63,7 +64,7 @@ class Pulled:
 
 
 def pull(point: LoweredLaw, residual: list[Node], modes: Sequence[str]) -> Pulled:
-    r"""Return derivatives of a sum by leaves, parameters and memory.
+    r"""Return derivatives of a sum by leaves, parameters and memory; in `shape` by the reference.
 
     Nothing of a kernel whose `modes` do not ask for it.
 
@@ -75,10 +76,14 @@ def pull(point: LoweredLaw, residual: list[Node], modes: Sequence[str]) -> Pulle
 
     Raises
     ------
-    CodegenError : what is remembered depends on axes of principal stretches, and is no tensor.
+    CodegenError : what is remembered depends on axes of principal stretches, and is no tensor;
+        `modes` ask for both.
     """
-    if "pull" not in modes:
+    asked = [mode for mode in modes if mode in WEIGHING]
+    if not asked:
         return Pulled()
+    if len(asked) > 1:
+        raise CodegenError(f"a kernel has one of the functions {', '.join(asked)}, not several")
     g, local = point.graph, point.local
     equations = [] if local is None else local.equations
     weights = [g.symbol(f"d_{name}", Dependence.DIRECTION) for name in point.leaves]
@@ -93,13 +98,28 @@ def pull(point: LoweredLaw, residual: list[Node], modes: Sequence[str]) -> Pulle
         total = g.add(total, g.mul(g.call("frozen", flat[k]), flat[k + 1]))
     flat = flat[: len(flat) - len(pairs)]
     total, answers, slopes = _with_equations(point, total, flat[count:])
+    by, variables = _variables(point, flat, shape="shape" in modes)
+    found = gradient(g, total, variables)
+    nodes = _with_finite_logarithms(g, [*g.substitute(found, answers), *slopes], flat)
+    return Pulled(by, nodes[: len(found)], nodes[len(found) :])
+
+
+def _variables(
+    point: LoweredLaw, nodes: Sequence[Node], *, shape: bool
+) -> tuple[list[str], list[Node]]:
+    """Return the names of parameters and memory, and by what derivatives of nodes are taken.
+
+    In `shape` those by the leaves of the reference alone.
+    """
+    g = point.graph
+    if shape:
+        leaves = [x for x in g.reach(nodes) if g.op[x] == "symbol" and g.name[x][:2] == "R_"]
+        return [g.name[x] for x in leaves], leaves
     by = [*_parameters(point), *(m.name for m in point.law.history)]
     leaves = [g.symbol(name, Dependence.UNKNOWN) for name in point.leaves]
     remembers = {m.name: g.symbol(m.name, Dependence.CELL) for m in point.law.history}
     known = point.nodes | remembers
-    found = gradient(g, total, [*leaves, *(known[name] for name in by)])
-    nodes = _with_finite_logarithms(g, [*g.substitute(found, answers), *slopes], flat)
-    return Pulled(by, nodes[: len(found)], nodes[len(found) :])
+    return by, [*leaves, *(known[name] for name in by)]
 
 
 def _turns(point: LoweredLaw, total: Node) -> list[tuple[Node, Node]]:
@@ -173,7 +193,7 @@ def _with_equations(
 
 
 def multiplier(g: ExpressionGraph, equation: int) -> Node:
-    """Return the leaf of the weight of an equation in `pull`."""
+    """Return the leaf of the weight of an equation in `pull` and `shape`."""
     return g.symbol(f"multiplier {equation}", SOLVED)
 
 

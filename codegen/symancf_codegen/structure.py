@@ -332,7 +332,7 @@ def _symbols(results: Results) -> set[str]:
     for forces in results.forces():
         pairs = zip(results.leaves, forces, strict=True)
         symbols |= {leaf for leaf, node in pairs if node != results.graph.zero}
-    return symbols
+    return symbols | {*results.by_reference()}
 
 
 def _slots(segment: Segment, symmetric: bool) -> None:

@@ -110,7 +110,7 @@ static void clear_rows(const symancf_assembler *assembler, int32_t *cleared, int
   const int32_t *d = assembler->diagonal_start, *o = assembler->off_start;
   *cleared = up_to;
   if (assembler->half) {
-    clear_half(assembler->half, first / 3, last / 3);
+    if (!assembler->half->adds) clear_half(assembler->half, first / 3, last / 3);
     return;
   }
   memset(assembler->diagonal + d[first], 0, (size_t)(d[last] - d[first]) * sizeof(double));

@@ -36,7 +36,7 @@ from ..values.parameter import (
 from .closest_points import library as load_library
 from .form import ClosestPoints, Form, Role
 from .group import Group, grouped, parameters, source
-from .structures import LANES, Term, Terms
+from .structures import LANES, HalfRows, Term, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -386,6 +386,10 @@ class Assembler:
         """Return the places of a parameter, of all forms that have it, among `values`."""
         return self._called.get(name, np.zeros(0, dtype=np.int64))
 
+    def place(self, number: int, name: str) -> int:
+        """Return the place of a parameter of a form among `values`."""
+        return int(self._first[number]) + parameters(self.forms[number]).index(name)
+
     def names(self) -> list[str]:
         """Return what the `values` are called."""
         return [f"{name} of {p.name!r}" for p in self.forms for name in parameters(p)]
@@ -558,15 +562,23 @@ class Assembler:
 
     def tangent(self, x: Array, f: Array, matrix: Matrix | Half) -> int:
         """Write residual and tangent; `matrix` is one that was attached."""
-        f.fill(0.0)
         if matrix is self._half:
-            self._half.begin()
-            self._assembler.half = ctypes.pointer(self._half.structure)
+            with self._half.rewritten():
+                return self._half.add(self, x, f)
+        f.fill(0.0)
+        try:
+            return self._call("tangent", x, None, f, None)
+        finally:
+            matrix.finish()  # collective, so also where this rank failed
+
+    def write_half(self, x: Array, f: Array, rows: HalfRows) -> int:
+        """Write the residual, and the tangent to the rows of a half that was attached."""
+        f.fill(0.0)
+        self._assembler.half = ctypes.pointer(rows)
         try:
             return self._call("tangent", x, None, f, None)
         finally:
             self._assembler.half = None
-            matrix.finish()  # collective, so also where this rank failed
 
     def product(self, x: Array, v: Array, f: Array, linear: Linearized | None = None) -> int:
         """Write tangent(x) . v into the local vector `f` without a matrix.
@@ -709,7 +721,13 @@ class Assembler:
         f.fill(0.0)
         return self._call("parameter", x, None, f, None)
 
-    def pull(self, x: Array, v: Array, seeds: Mapping[int, Array] | None = None) -> Derivatives:
+    def pull(
+        self,
+        x: Array,
+        v: Array,
+        seeds: Mapping[int, Array] | None = None,
+        parameters: bool = True,
+    ) -> Derivatives:
         """Return derivatives of s = v . residual(x) + seeds . update(x) (collective).
 
         By all parameters, by what laws remember, and by the coordinates: (tangent^T v), exact
@@ -721,6 +739,7 @@ class Assembler:
         v : local vector with the values of ghosts.
         seeds : (n, rows) of entities by their form: weights of what these remember next, in the
             rows of `Form.cell` where they remember it; copies of entities have theirs, too.
+        parameters : return derivatives by these; else zeros, and no rows.
 
         Raises
         ------
@@ -728,10 +747,9 @@ class Assembler:
         ParameterError : points slide with friction on facets that move, or are damped there.
         """
         self.prepare("pull", np.flatnonzero(self._active).tolist())
-        projected: Mask = self._active & [
-            isinstance(form.entities, ClosestPoints) for form in self.forms
-        ]
-        for form in compress(self.forms, projected):
+        first = [self.forms[group.numbers[0]] for group in self.groups]
+        projected = [form for form in first if isinstance(form.entities, ClosestPoints)]
+        for form in projected:
             assert isinstance(form.entities, ClosestPoints)
             if form.entities.anchor >= 0 or self._vectors.get("rate") is not None:
                 raise ParameterError(
@@ -753,17 +771,37 @@ class Assembler:
                 term.by_uniform = term.by_cell = term.seed = None
         values = np.zeros_like(self.values)
         rows: dict[int, Array] = {}
-        for group, (by_uniform, by_cell, _) in kept.items():
-            uniform, cell = group.values_of(by_uniform), group.values_of(by_cell)
-            for number in group.numbers:
-                form, first = self.forms[number], int(self._first[number])
-                own = form.owned.astype(bool)  # sums count each entity once
-                slots = len(form.kernel.uniform)
-                values[first : first + slots] = uniform[number][own, :slots].sum(axis=0)
-                for k, name in enumerate(parameters(form)[slots:], first + slots):
-                    values[k] = cell[number][own, form.kernel.cell.index(name)].sum()
-                rows[number] = cell[number]
-        return Derivatives(values, rows, coordinates, not projected.any(), bad)
+        for group, (*tables, _) in kept.items() if parameters else ():
+            group.sum_of(tables, values)
+            rows |= group.values_of(tables[1])
+        return Derivatives(values, rows, coordinates, not projected, bad)
+
+    def shape(
+        self, x: Array, v: Array, forms: Sequence[int], seeds: Mapping[int, Array] | None = None
+    ) -> tuple[Array, int]:
+        """Return derivatives of s of `pull` by the reference, and the number of bad points.
+
+        A local vector (owned rows are complete), of the part that active `forms` on cells have in
+        s by their geometry; parameters are the same. Collective: kernels are compiled with the
+        mode ``shape`` when this happens first.
+        """
+        self.prepare("shape", forms)
+        terms: list[Term] = []
+        kept: list[Array] = []
+        for group in self.groups:
+            term = Term.from_buffer_copy(group.term)
+            if not set(forms).isdisjoint(group.numbers):
+                kernel = self._telling(self.forms[group.numbers[0]].kernel, "shape")
+                kept.append(group.seed(term, seeds or {}))
+                term.shape = kernel.addresses["shape"]
+            terms.append(term)
+        made, by = self._with_terms(terms), np.zeros_like(x)
+        with EVENTS["outputs"]:
+            at = self._address
+            bad = self._assemble(ctypes.byref(made), CODE["shape"], at(x), at(v), at(by), None)
+        if bad < 0:
+            raise MemoryError("assembly: no memory for the scratch of one batch")
+        return by, int(bad)
 
     def tabulate(self, mode: str, forms: Sequence[int], x: Array) -> tuple[dict[int, Array], int]:
         """Return what a function of kernels tells of the points of forms, by their numbers.

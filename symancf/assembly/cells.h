@@ -252,6 +252,11 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
                      t->by_uniform + begin * t->uniform_rows, t->by_cell + begin * t->cell_rows);
       disturb(e, forces);
       scatter_vector(t, batch, own, e, f);
+    } else if (what == SHAPE) {
+      gather(t, batch, v, own, w);
+      bad += t->shape(lanes, t->uniform, cell, X, u, w, t->seed + (int64_t)batch * t->cell_rows * LANES, e);
+      disturb(e, forces);
+      scatter_vector(t, batch, own, e, f);
     } else if (what == TANGENT) {
       bad += t->tangent(lanes, t->uniform, cell, X, u, e, K);
       disturb(e, forces);

@@ -630,13 +630,18 @@ class Configuration(ABC):
                     jet_rows.append(rows._replace(place=mine[rows.place]))
         return jet_rows
 
+    def known_rows(self, place: Placed, jets: tuple[str, ...]) -> list[JetRows]:
+        """Return `rows_of`, found once for places that stay on their body (collective)."""
+        known = self._rows.setdefault(place, {})
+        rows = known[jets] if jets in known else self.rows_of(place, jets)
+        if not place.travels:
+            known[jets] = rows
+        return rows
+
     def evaluate(self, place: Placed, jets: Sequence[tuple[str, Array]]) -> list[Array]:
         """Return jets of local vectors at places, each (K, 3), on every rank (collective)."""
         place.travel(self, self.time)
-        known, names = self._rows.setdefault(place, {}), tuple(jet for jet, _ in jets)
-        jet_rows = known[names] if names in known else self.rows_of(place, names)
-        if not place.travels:
-            known[names] = jet_rows
+        jet_rows = self.known_rows(place, tuple(jet for jet, _ in jets))
         values = np.zeros((len(jets), place.resolve(self.layout, follows=True).total, 3))
         for number, rows in enumerate(jet_rows):
             vector = jets[number][1]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,13 +17,14 @@ from ..arrays import Array, Integers, Ints
 from ..errors import ConstraintError, ParameterError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
-from ..values.parameter import parameters_in
+from ..values.parameter import depends_on_time, parameters_in
 from . import protocol
 from .agreement import Common, require_agreement
 from .assembler import Assembler
 from .configuration import Configuration
 from .form import keeps_nodes
 from .half import Half
+from .half_blocks import nodes_of_cells
 from .matrix import Matrix
 from .matrix_free import MatrixFree, suits_products
 from .memory import Memory
@@ -113,6 +115,7 @@ class DiscreteSystem(Configuration):
         self._mass_changes = self._mass_placed = False
         self._idle_multipliers()
         self._residuals: Array | None = None  # see `at_instants`
+        self._last_displacement: Callable[[], Array | None] = lambda: None  # of `snapshot`
         self.redundant = find_redundant(self, self.forms)
         self._leave_out(self.redundant.left_out)
         self.state_variables = self._variables_of_members()
@@ -132,6 +135,10 @@ class DiscreteSystem(Configuration):
         """Forms of friction in tendons."""
         names = {name for item in self.rubbing for name in item.friction()}
         return [form for form in self.forms if form.name in names]
+
+    def member(self, number: int) -> protocol.Binding:
+        """Return the body or term that a form belongs to."""
+        return self._members[self._member_of_piece[number]]
 
     # ---- building -----------------------------------------------------------------------------
     def _variables_of_members(self) -> list[StateVariable]:
@@ -258,8 +265,32 @@ class DiscreteSystem(Configuration):
         """
         if not self.has_halves:
             return None
-        half = Half(self.comm, self.numbering, [form for form in self.forms if not form.moving])
+        half = Half(self.comm, self.numbering, [form for form in self.forms if keeps_nodes(form)])
         self.assembler.attach_half(half)
+        return half
+
+    @cached_property
+    def half_of_motion(self) -> Half | None:
+        """`half` with places for the mass, where all terms of motions have some (collective).
+
+        None also where matrices of cells that are not symmetric, as of viscosity, would have more
+        than half as many entries as the others: their skew parts are stored by cells.
+        """
+        forms = [*self.forms, *self.inertia.forms]
+        if not self._are_of_nodes(forms):
+            return None
+        entries = np.zeros(2)
+        for form in self.forms:
+            if form.kernel.has_tangent:
+                entries[int(form.kernel.symmetric)] += (
+                    form.size * nodes_of_cells(form).shape[1] ** 2
+                )
+        skew, others = self.sum(entries).tolist()
+        if skew > 0.5 * others:
+            return None
+        half = self.half
+        assert half is not None
+        self.inertia.attach_half(half)
         return half
 
     @cached_property
@@ -277,8 +308,10 @@ class DiscreteSystem(Configuration):
     @property
     def has_halves(self) -> bool:
         """Whether the terms of the tangent are between nodes alone (collective)."""
-        suits = not self.changing
-        suits = suits and all(keeps_nodes(form) for form in self.forms if not form.moving)
+        return self._are_of_nodes([form for form in self.forms if not form.moving])
+
+    def _are_of_nodes(self, forms: Sequence[Form]) -> bool:
+        suits = not self.changing and all(keeps_nodes(form) for form in forms)
         return bool(self.comm.allreduce(suits, op=MPI.LAND))
 
     def release_matrix(self) -> None:
@@ -302,14 +335,32 @@ class DiscreteSystem(Configuration):
     @cached_property
     def rate(self) -> Array:
         """Local vector of the rates of all coordinates; at first those given to bodies."""
-        self._first_rate = self._initial_rate()
+        self._first_rate = self.initial_rate()
         return self._first_rate.copy()
 
-    def _initial_rate(self) -> Array:
+    @property
+    def start_changes(self) -> bool:
+        """Whether rates given to bodies may follow a `Parameter`."""
+        return depends_on_time(self._start_values)
+
+    @property
+    def _start_values(self) -> list[Any]:
+        """What rates given to bodies follow from, as users gave it."""
+        bodies = protocol.having(self._of_bodies, protocol.HasInitialRate)
+        return [value for body in bodies for value in body.start_values]
+
+    def initial_rate(self) -> Array:
+        """Return the rates given to bodies, at the present state (collective)."""
         rate: Array = np.full(self.numbering.coordinates, np.nan)  # which no body has given
         for body in protocol.having(self._of_bodies, protocol.HasInitialRate):
             body.initial_rate(self, rate)
         return np.nan_to_num(rate, copy=False)
+
+    @property
+    def has_given_rates(self) -> bool:
+        """Whether rates are still those given to bodies (collective)."""
+        mine = np.array_equal(self.rate, self._first_rate)
+        return mine if self.comm.size == 1 else bool(self.comm.allreduce(mine, op=MPI.LAND))
 
     def renew_rate(self) -> None:
         """Take rates that are still those given to bodies to the present state (collective).
@@ -317,12 +368,13 @@ class DiscreteSystem(Configuration):
         A spin moves what is deformed by another velocity. Rates of a motion, and those that the
         program has written, stay.
         """
-        unchanged = self._first_rate is not None and np.array_equal(self._first_rate, self.rate)
-        if self.comm.size > 1:
-            unchanged = self.comm.allreduce(unchanged, op=MPI.LAND)
-        if self.motion is None and unchanged:
-            self._first_rate = self._initial_rate()
-            self.rate[:] = self._first_rate
+        if self.motion is None and "rate" in self.__dict__ and self.has_given_rates:
+            self.give_rates()
+
+    def give_rates(self) -> None:
+        """Let rates be those given to bodies, by present parameters (collective)."""
+        self._first_rate = self.initial_rate()
+        self.rate[:] = self._first_rate
 
     @cached_property
     def inertia(self) -> Assembler:
@@ -360,6 +412,7 @@ class DiscreteSystem(Configuration):
             value for assembler in assemblers for value in assembler.uniform_values
         ]
         values += [value for support in self.supports for value in support.values]
+        values += self._start_values
         return list({id(found): found for found in parameters_in(values)}.values())
 
     def place_mass(self) -> None:
@@ -545,10 +598,17 @@ class DiscreteSystem(Configuration):
         return made
 
     def snapshot(self, **more: Any) -> State:
-        """Return the present state as a value; `more`: what a motion adds, see `State`."""
+        """Return the present state as a value; `more`: what a motion adds, see `State`.
+
+        States of the same displacements share them.
+        """
+        now, last = self.state[: self.numbering.owned], self._last_displacement()
+        if last is None or not np.array_equal(last.view(np.int64), now.view(np.int64)):
+            last = now.copy()
+            self._last_displacement = weakref.ref(last)
         return State(
             time=self.time,
-            displacement=self.state[: self.numbering.owned].copy(),
+            displacement=last,
             stiffness=self.stiffness,
             internal=self.memory.values,
             terms=self.variables,

@@ -258,6 +258,11 @@ class Group:
                 lanes.append((batch * len(form.kernel.cell) + row) * LANES + lane)
                 values.append(np.full(len(batch), place))
         self._to, self._from = np.concatenate(lanes), np.concatenate(values)
+        self._sums = [
+            (int(first[n]), _rows(form)) for n, form in zip(self.numbers, own, strict=True)
+        ]
+        self._counts = _joined([form.owned.astype(bool) for form in own])
+        self._rooms: tuple[Array, ...] = ()
         self._written = b""  # the values that kernels see
         self._filled: dict[int, Array] = {}
         self._rate: tuple[Array, Array] | None = None
@@ -348,14 +353,44 @@ class Group:
         `seeds` (n, rows) by the number of the form; `function` is the kernel's ``pull``.
         """
         batches, rows = max(1, len(self._cell)), max(1, self._cell.shape[1])
-        by_uniform = aligned((batches, len(self._uniform), LANES))
-        by_cell, seed = aligned((batches, rows, LANES)), aligned((batches, rows, LANES))
+        rooms = self._rooms
+        for room in rooms:
+            room.fill(0.0)
+        if not rooms:
+            shapes = (batches, len(self._uniform), LANES), (batches, rows, LANES)
+            rooms = aligned(shapes[0]), aligned(shapes[1]), aligned(shapes[1])
+            self._rooms = rooms if self.size < FULL_LANES else ()
+            self._room_addresses = [*map(address, rooms)]
+        for k, number in enumerate(self.numbers):
+            if number in seeds and len(seeds[number]):
+                self._fill(rooms[2], k, seeds[number])
+        term.by_uniform, term.by_cell, term.seed = self._room_addresses
+        term.uniform_rows, term.pull = len(self._uniform), function
+        return rooms
+
+    def seed(self, term: Term, seeds: Mapping[int, Array]) -> Array:
+        """Give a copy of this group's term weights of what entities remember; see `pull`."""
+        seed = aligned((max(1, len(self._cell)), max(1, self._cell.shape[1]), LANES))
         for k, number in enumerate(self.numbers):
             if number in seeds and len(seeds[number]):
                 self._fill(seed, k, seeds[number])
-        term.by_uniform, term.by_cell = address(by_uniform), address(by_cell)
-        term.seed, term.uniform_rows, term.pull = address(seed), len(self._uniform), function
-        return by_uniform, by_cell, seed
+        term.seed = address(seed)
+        return seed
+
+    def sum_of(self, tables: Sequence[Array], values: Array) -> None:
+        """Write sums over the entities that this rank owns to the values of the assembler.
+
+        `tables`: by uniform parameters, and by those of entities, see `pull`.
+        """
+        flat = [t.transpose(0, 2, 1).reshape(-1, t.shape[1])[: self.size] for t in tables]
+        uniform, cell = (np.where(self._counts[:, None], t, 0.0) for t in flat)
+        slots, begin = self._slots.stop - self._slots.start, 0
+        for (first, rows), end in zip(self._sums, self._end.tolist(), strict=True):
+            values[first : first + slots] = uniform[begin:end, :slots].sum(axis=0)
+            if rows:
+                at = first + slots
+                values[at : at + len(rows)] = cell[begin:end, rows].sum(axis=0)
+            begin = end
 
     def tabulate(self, term: Term, rows: int, mode: str, function: int) -> Array:
         """Give a copy of this group's term a table of what a function of the kernel tells.
@@ -369,9 +404,9 @@ class Group:
 
     def values_of(self, table: Array) -> dict[int, Array]:
         """Return the rows (n, rows) of the entities of each form, by its number."""
-        flat = table.transpose(0, 2, 1).reshape(len(table) * LANES, table.shape[1])
+        flat = table.transpose(0, 2, 1).copy().reshape(len(table) * LANES, table.shape[1])
         ends = [0, *self._end.tolist()]
-        return {k: flat[a:b].copy() for k, a, b in zip(self.numbers, ends, ends[1:], strict=False)}
+        return {k: flat[a:b] for k, a, b in zip(self.numbers, ends, ends[1:], strict=False)}
 
     def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
         """Take the places of entities in a matrix; `numbers` of the forms there."""

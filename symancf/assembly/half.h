@@ -13,7 +13,8 @@ typedef struct symancf_half {
   const int32_t *start, *off_start; /* [nodes + 1] blocks of rows; the first is that on the diagonal */
   float *values, *off;
   double *diagonal; /* [nodes][9] */
-  double scale;     /* by which entries are divided: a power of two */
+  double scale;     /* by which entries are divided */
+  int32_t adds;     /* whether entries are added to those that are there, else these are cleared */
 } symancf_half;
 
 /* Set the entries of nodes to zero. */

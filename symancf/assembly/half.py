@@ -5,24 +5,35 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ..arrays import pointer
+from ..runtime.collective import together
 from ..runtime.petsc import PETSc, functions, own
-from .form import CellEntities
-from .half_blocks import HalfBlocks, NodeRows, fixed_bits
+from .half_blocks import HalfBlocks, NodeRows, fixed_bits, nodes_of_cells
 from .rounded import GhostColumns
 from .shell import Shell
+from .structures import HalfRows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mpi4py import MPI
 
+    from ..arrays import Array, Ints
     from .form import Form
+    from .matrix import Matrix
     from .numbering import Numbering
+
+
+class WritesHalf(Protocol):
+    """What writes to the rows of a half: an assembler."""
+
+    def write_half(self, x: Array, f: Array, rows: HalfRows, /) -> int:
+        """Write the residual, and the tangent to rows of a half that was attached."""
 
 
 class Half(HalfBlocks):
@@ -42,11 +53,7 @@ class Half(HalfBlocks):
 
     def __init__(self, comm: MPI.Comm, numbering: Numbering, forms: Sequence[Form]) -> None:
         rows = NodeRows.of(numbering, numbering.row_count > 0, fixed_bits(numbering))
-        cells = {
-            form: form.vertices.reshape(form.size, form.entities.blocks.shape[1])
-            for form in forms
-            if form.kernel.has_tangent and isinstance(form.entities, CellEntities)
-        }
+        cells = {form: nodes_of_cells(form) for form in forms if form.kernel.has_tangent}
         super().__init__(comm, numbering, rows, cells)
         self.numbering = numbering
         self.longest = (3 * int(np.diff(self.start).max(initial=1)) + 31) // 16 * 16
@@ -71,6 +78,40 @@ class Half(HalfBlocks):
         self._shell = Shell(numbering, multiply, take_diagonal)
         self.mat: PETSc.Mat = self._shell.mat
         own(comm, self.mat, self)
+
+    @contextmanager
+    def rewritten(self) -> Iterator[None]:
+        """Forget the entries; take those that are added meanwhile (collective)."""
+        self.begin()
+        self.structure.adds = 0
+        try:
+            yield
+        finally:
+            self.finish()  # collective, so also where this rank failed
+
+    def add(self, assembler: WritesHalf, x: Array, f: Array, factor: float = 1.0) -> int:
+        """Add the tangent of forms at `x`, times a factor; return the number of bad points.
+
+        Of forms whose tangent is not symmetric the factor is 1.
+
+        Parameters
+        ----------
+        assembler : of the forms, which this was attached to.
+        f : local vector that their residual is written to.
+        """
+        rows = HalfRows.from_buffer_copy(self.structure)
+        rows.scale /= factor
+        bad = assembler.write_half(x, f, rows)
+        self.structure.adds = 1
+        return bad
+
+    def fill(self) -> Ints:
+        """Give components without entries 1 on the diagonal; return their rows on this rank."""
+        node, axis = np.nonzero(self.diagonal.diagonal(axis1=1, axis2=2) == 0.0)
+        first, width = self.start[node].astype(np.int64), np.diff(self.start)[node]
+        self.diagonal[node, axis, axis] = 1.0
+        self.values[9 * first + (3 * width + 1) * axis] = 1.0
+        return np.asarray(3 * node + axis, dtype=np.int64)
 
     def finish(self) -> None:
         """See `HalfBlocks.finish`; tell PETSc that the values are new."""
@@ -101,3 +142,16 @@ class Half(HalfBlocks):
             library.symancf_half_skew(data, *sizes, *arrays, source, ghosts, pointer(row), to)
         functions.VecRestoreArrayRead(x, ctypes.byref(source))
         functions.VecRestoreArray(y, ctypes.byref(to))
+
+
+def write_tangent(storage: Matrix | Half, write: Callable[[], int]) -> int:
+    """Let a tangent be written to its storage, once more where a half takes another scale.
+
+    Returns the number of bad points that `write` returns (collective).
+    """
+    with together(storage.comm):
+        bad = write()
+    if isinstance(storage, Half) and storage.rescaled():
+        with together(storage.comm):
+            bad = write()
+    return bad

@@ -19,7 +19,7 @@ from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.limits import require_countable
 from ..runtime.log import EVENTS
-from .form import Former, keeps_nodes
+from .form import CellEntities, Former, keeps_nodes
 from .matrix import adjacent_vertices, load_pattern
 from .structures import HalfRows
 
@@ -78,6 +78,12 @@ def fixed_bits(numbering: Numbering) -> Bits:
     fixed = numbering.fixed_by[start[there][:, None] + np.arange(3)] >= 0
     bits[there] = fixed @ np.array([1, 2, 4], dtype=np.uint8)
     return bits
+
+
+def nodes_of_cells(form: Form) -> Ints32:
+    """Return the local vertices (cells, nodes) of a form that `keeps_nodes` accepts."""
+    assert isinstance(form.entities, CellEntities)
+    return form.vertices.reshape(form.size, form.entities.blocks.shape[1])
 
 
 class HalfBlocks:
@@ -173,7 +179,8 @@ class HalfBlocks:
             return known
         if not keeps_nodes(form):
             raise SymancfError(f"the tangent by halves has no places for those of {form.name!r}")
-        vertices = np.ascontiguousarray(self._cells[form], dtype=np.int32)
+        cells = self._cells[form] if form in self._cells else nodes_of_cells(form)
+        vertices = np.ascontiguousarray(cells, dtype=np.int32)
         corners = vertices.shape[1]
         kind = np.uint16 if self.wide else np.uint8
         places: npt.NDArray[np.generic]

@@ -273,7 +273,7 @@ class Numbering:
         self.offset = Offsets(
             self.vertices, [at[a:b] for a, b in parts], [start[a:b] for a, b in parts]
         )
-        self.block_of = np.repeat(number, sizes).astype(np.int32)
+        self.block_of = np.repeat(number.astype(np.min_scalar_type(len(self.blocks))), sizes)
         self.coordinates = int(self.start[-1])
         self.vertex_of = np.repeat(np.arange(self.vertices, dtype=np.int32), count)
         self.widest = int(self.comm.allreduce(int(count.max(initial=0)), op=MPI.MAX))

@@ -162,6 +162,10 @@ class MayWeigh(BodyProtocol, Protocol):
 class HasInitialRate(Protocol):
     """May move from the start."""
 
+    @property
+    def start_values(self) -> Sequence[Any]:
+        """What the rates follow from: numbers, `Parameter` objects, functions of the place."""
+
     def initial_rate(self, configuration: Configuration, rate: Array, /) -> None:
         """Write the own rates at the start of a motion into a local vector."""
 

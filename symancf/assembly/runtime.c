@@ -49,6 +49,7 @@ static int64_t scratch(const symancf_term *t)
  *   DIAGONAL:  f += blocks of the tangent on the diagonal (f: nine numbers of each vertex)
  *   MOMENTS:   derivatives at points, to the arrays of the terms that have one
  *   COARSE:    half += P^T tangent P of the linear functions of corners
+ *   SHAPE:     f += derivative of v . residual + seed . update by the reference, of cells asked for
  *   PARAMETER: f += derivative of the residual along the direction of parameters, where that is
  * Returns the number of points that left the domain of their law, or -1 when memory is short.
  */
@@ -70,7 +71,7 @@ int64_t symancf_assemble(const symancf_assembler *assembler, int what, const dou
     if (!t->n || ((what == PRODUCT || what == DIAGONAL || what == COARSE) && !t->has_tangent)) continue;
     if (what == MOMENTS && !t->at_points) continue;
     if (what == PARAMETER && !t->uniform_rate) continue;
-    if (what == PULL && !t->by_cell) continue;
+    if ((what == PULL && !t->by_cell) || (what == SHAPE && !t->shape)) continue;
     if (tabulates(what) && !t->table) continue;
     if (what == LINEARIZE && !t->linearized) continue;
     if (what == PRODUCT && t->linearized) {

@@ -56,6 +56,7 @@ from ..values.parameter import (
     Checked,
     Field,
     Fixed,
+    Numbers,
     Parameter,
     Value,
     call_array,
@@ -108,7 +109,8 @@ class Body(OneProcess, Displayable):
         e2 of the sections: a function of X (n, 3) -> (n, 3), or three numbers, the same
         everywhere; default: averaged from the mesh (see `symancf.places.geometry`).
     smooth_deg : angle [degrees] up to which facets that meet are parts of one smooth surface.
-    velocity : at the start of dynamics [m/s], (3,), or a function of the place, X (n, 3) -> (n, 3).
+    velocity : at the start of dynamics [m/s], (3,), numbers or `Parameter`, or a function of the
+        place, X (n, 3) -> (n, 3).
     spin : angular velocity at the start of dynamics [rad/s], (3,), about the origin of the
         coordinates, in which `velocity` is that of a point there; see `symancf.bodies.start`.
     parameters : values of the energy's parameters, and ``rho`` (and ``thickness``, ``A``):
@@ -148,7 +150,7 @@ class Body(OneProcess, Displayable):
         direction: Callable[[Array], npt.ArrayLike] | npt.ArrayLike | None = None,
         smooth_deg: float = 50.0,
         velocity: Velocity = None,
-        spin: npt.ArrayLike | None = None,
+        spin: Numbers | None = None,
         **parameters: Any,
     ) -> None:
         element, energy = pair(region, element, energy, name, parameters, volumetric, quadrature)
@@ -523,6 +525,7 @@ class CellBodyBinding:
         body, on = self.body, self.interpolation
         n = len(on.cells if cells is None else cells)
         values, ids = np.zeros((n, len(names))), on.ids if cells is None else ids
+        ids = self._numbers(ids, [body.parameters[name] for name in names if name not in FRAME])
         with together(configuration.comm):
             if {*FRAME} & {*names}:
                 X = configuration.points[on.cells if cells is None else cells]
@@ -542,8 +545,21 @@ class CellBodyBinding:
                     body._domains[name].require(name, what, values[:, k], " in a cell")
         return values
 
+    @cached_property
+    def _cells_of_mesh(self) -> Ints:
+        """The numbers in the mesh of all cells of the body, which a field of values follows."""
+        region = self.body.region
+        ids = region.slice(self.body.element.cell)[0]
+        return np.sort(np.concatenate(region.mesh.comm.allgather(ids)))
+
+    def _numbers(self, ids: Ints | None, values: Collection[Value | Array]) -> Ints | None:
+        """Return those in the body of cells that have some numbers in the mesh, if fields ask."""
+        if ids is None or not any(isinstance(v, Field) and v.of_cells for v in values):
+            return ids
+        return np.searchsorted(self._cells_of_mesh, ids)
+
     def _of_cells(self, what: str, field: Field, ids: Ints) -> Array:
-        """Return the values (n,) of a field of values in cells."""
+        """Return the values (n,) of a field of values in cells of some numbers in the body."""
         count = self.body.region.size
         if len(field.values) != count:
             raise ParameterError(
@@ -589,6 +605,7 @@ class CellBodyBinding:
         """
         body, own = self.body, values or {}
         patch = patch or self.interpolation.patch()
+        ids = self._numbers(patch.ids, [*body.parameters.values(), *own.values()])
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
         kernel = jit.cells(body._kernel_name(laws, patch.element), space, laws, configuration.comm)
@@ -603,7 +620,7 @@ class CellBodyBinding:
             for k, parameter in enumerate(kernel.cell):
                 if parameter in own:
                     of = f"{parameter} of {name}"
-                    cell[:, k] = self._column(of, own[parameter], kernel.points[k], patch)
+                    cell[:, k] = self._column(of, own[parameter], kernel.points[k], patch, ids)
         vertices, start = patch.vertices
         parameter_names = {*kernel.uniform, *kernel.cell}
         material = {k: value for k, value in body._uniform_values().items() if k in parameter_names}
@@ -617,18 +634,23 @@ class CellBodyBinding:
             vertices=vertices,
             vertex_start=start,
             entities=patch.gathered,
-            cell_at=self._following(names, missing, cell, patch.ids),
-            ids=patch.ids,
+            cell_at=self._following(names, missing, cell, ids),
+            ids=ids,
         )
 
     def _column(
-        self, what: str, value: Array | Field, point: Sequence[float], patch: Patch
+        self,
+        what: str,
+        value: Array | Field,
+        point: Sequence[float],
+        patch: Patch,
+        ids: Ints | None,
     ) -> Array:
         """Return the values of a parameter in cells, those of a field at a point or in cells."""
         if not isinstance(value, Field):
             return value
-        if value.of_cells and patch.ids is not None:
-            return self._of_cells(what, value, patch.ids)
+        if value.of_cells and ids is not None:
+            return self._of_cells(what, value, ids)
         places = self.interpolation.at(point if value.per == "point" else (), patch.cells)
         return call_array(what, value.function, (len(patch.cells),), places)
 
@@ -691,6 +713,11 @@ class CellBodyBinding:
         ]
 
     # ---- a motion -------------------------------------------------------------------------------
+    @property
+    def start_values(self) -> Sequence[Any]:
+        """What rates at the start follow from, as users gave it."""
+        return () if self.body._start is None else self.body._start.values
+
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write the rates of a body with `velocity` or `spin` into a local vector (collective)."""
         start, numbering = self.body._start, configuration.numbering

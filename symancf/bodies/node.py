@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ..assembly.form import Role
     from ..assembly.numbering import Block
+    from ..runtime.jit import Kernel
     from ..values.motion import Displacement, Gradient
     from ..values.parameter import Value
 
@@ -124,17 +125,28 @@ class NodeBinding:
     name : in the system.
     vertex : id of its vertex.
     kinetic : the kinetic energy in the rates of its coordinates, those of a point first.
-    values : parameters of `kinetic`, and ``place1``, ..., the reference coordinates.
+    numbers : parameters of `kinetic`, and ``place1``, ..., the reference coordinates.
     pressures : it has none.
     """
 
     pressures = None
 
     def __init__(
-        self, body: OneNode, layout: Layout, kinetic: PointLaw, values: Mapping[str, float]
+        self, body: OneNode, layout: Layout, kinetic: PointLaw, values: Mapping[str, Value]
     ) -> None:
-        self.body, self.name, self.kinetic, self.values = body, layout.name(body), kinetic, values
+        self.body, self.name, self.kinetic = body, layout.name(body), kinetic
+        self.numbers = {k: v for k, v in values.items() if isinstance(v, int | float)}
+        self._changing = {k: v for k, v in values.items() if k not in self.numbers}
         self.vertex = int(layout.new_vertices(1, self.name, *body._blocks)[0])
+
+    def changing(self, kernel: Kernel) -> dict[str, Value]:
+        """Return the parameters of a kernel that follow a `Parameter`."""
+        return {name: v for name, v in self._changing.items() if name in kernel.cell}
+
+    @property
+    def start_values(self) -> Sequence[Any]:
+        """What rates at the start follow from, as users gave it."""
+        return [getattr(self.body, name, 0.0) for name in OneNode._settable]
 
     def local_vertices(self, configuration: Configuration) -> Ints32:
         """Return the local number of the body's vertex, (1,), or (0,) where it is not."""
@@ -190,15 +202,16 @@ class NodeBinding:
         """Return a kernel on the coordinates of the node, `rates`: and on their rates."""
         here, local = self.here(configuration), self.local_vertices(configuration)
         n, jets = len(local), self.body._size * (2 if rates else 1)
-        kernel, values = jit.points(law, configuration.comm), self.values
-        cell = np.tile([values[name] for name in kernel.cell], (n, 1)).reshape(n, len(kernel.cell))
+        kernel = jit.points(law, configuration.comm)
+        values = [self.numbers.get(name, 0.0) for name in kernel.cell]
+        cell = np.tile(values, (n, 1)).reshape(n, len(kernel.cell))
         zero = np.zeros(jets * n, dtype=np.int32)
         coordinate = np.concatenate([here, ~here]) if rates else here
         return Form(
             name=f"{what}:{self.name}",
             kernel=kernel,
             role=role,
-            uniform=dict(uniform),
+            uniform={**uniform, **self.changing(kernel)},
             cell=cell,
             owned=local < configuration.numbering.owned_vertices,
             vertices=local,

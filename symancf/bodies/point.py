@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,15 @@ from ..errors import ParameterError
 from ..places.ends import End, Symbols
 from ..values.arguments import LENGTHS, name_or
 from ..values.motion import Motion
-from ..values.parameter import label, reals
+from ..values.parameter import (
+    Checked,
+    Numbers,
+    Parameter,
+    has_parameters,
+    label,
+    numbers_now,
+    reals,
+)
 from .node import NodeBinding, OneNode, motion_of_each
 
 if TYPE_CHECKING:
@@ -44,10 +52,11 @@ class PointMass(OneNode):
 
     Parameters
     ----------
-    mass : [kg].
+    mass : [kg], a number or a `Parameter`.
     position : (x, y, z) in the reference configuration [m]; (x, y) is a mass that stays in the
         plane z = 0.
-    velocity : at the start of a motion [m/s], as many numbers; default at rest.
+    velocity : at the start of a motion [m/s], as many numbers or `Parameter`; default at
+        rest.
     name : shown in messages; by default bodies are counted.
 
     Raises
@@ -72,30 +81,42 @@ class PointMass(OneNode):
 
     def __init__(
         self,
-        mass: float,
+        mass: float | Parameter,
         position: npt.ArrayLike = (0.0, 0.0, 0.0),
         *,
-        velocity: npt.ArrayLike | None = None,
+        velocity: Numbers | None = None,
         name: str | None = None,
     ) -> None:
         self.has_name, self.name = name is not None, name_or(name, "point mass")
-        what = f"point mass {self.name!r}"
-        value = reals(mass)
-        if value.shape != () or not value > 0.0:
-            raise ParameterError(
-                f"{what}: mass is {label(mass)}: give a positive number", asked="mass", given=mass
-            )
-        self.mass = float(value)
+        self._mass = mass
+        self._mass_at(0.0)
         self.origin: Array = self._numbers("position", position, (2, 3))
         n = len(self.origin)
-        self.velocity = self._numbers("velocity", np.zeros(n) if velocity is None else velocity, n)
+        given = np.zeros(n) if velocity is None else velocity
+        start = self._numbers("velocity", given, n)
+        self.velocity: Any = tuple(cast("Any", given)) if has_parameters(given) else start
         self._blocks = (Block("position", 3) if n == 3 else Block(POSITION, 2),)
         self._dofs = ("x", "y", "z")[:n]
         self._reactions = (0, 1, 2)[:n]
         self.parameters: dict[str, Value] = {}
 
-    def _numbers(self, asked: str, given: npt.ArrayLike, sizes: int | tuple[int, ...]) -> Array:
-        values, possible = reals(given), np.atleast_1d(sizes).tolist()
+    @property
+    def mass(self) -> float:
+        """The present mass [kg]."""
+        return self._mass_at(0.0)
+
+    def _mass_at(self, time: float) -> float:
+        value = reals(numbers_now(self._mass))
+        if value.shape != () or not value > 0.0:
+            raise ParameterError(
+                f"point mass {self.name!r}: mass is {label(self._mass)}: give a positive number",
+                asked="mass",
+                given=self._mass,
+            )
+        return float(value)
+
+    def _numbers(self, asked: str, given: Numbers, sizes: int | tuple[int, ...]) -> Array:
+        values, possible = reals(numbers_now(given)), np.atleast_1d(sizes).tolist()
         if values.ndim != 1 or len(values) not in possible or (abs(values) > LENGTHS[1]).any():
             counts = " or ".join(map(str, possible))
             raise ParameterError(
@@ -129,8 +150,10 @@ class PointMass(OneNode):
 
     def bind(self, layout: Layout) -> MassBinding:
         """Announce the node and its block of coordinates."""
-        values = {f"place{a + 1}": float(x) for a, x in enumerate(self.origin)}
-        own = MassBinding(self, layout, kinetic_law(self._size), values | {"m": self.mass})
+        values: dict[str, Value] = {f"place{a + 1}": float(x) for a, x in enumerate(self.origin)}
+        changes = isinstance(self._mass, Parameter)
+        values["m"] = Checked(self._mass, self._mass_at) if changes else self.mass
+        own = MassBinding(self, layout, kinetic_law(self._size), values)
         own.announce(layout)
         return own
 
@@ -186,7 +209,8 @@ class MassBinding(NodeBinding):
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
         """Write its `velocity` into a local vector."""
         here = self.here(configuration)
-        rate[here] = np.resize(self.body.velocity, len(here))
+        velocity = self.body._numbers("velocity", self.body.velocity, self.body._size)
+        rate[here] = np.resize(velocity, len(here))
 
 
 class MassPlace(End):

@@ -29,7 +29,16 @@ from ..terms.quantities import symbols_of
 from ..terms.term import PlaceBinding
 from ..terms.work import Potential, VirtualWork
 from ..values.arguments import name_or, one_of
-from ..values.parameter import Value, Vector, call, call_array, components, label, of_place
+from ..values.parameter import (
+    Value,
+    Vector,
+    call,
+    call_array,
+    components,
+    evaluate,
+    label,
+    of_place,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -255,7 +264,24 @@ class Spread(OneProcess, Displayable):
 
     def _area(self, configuration: Configuration, forms: list[Form]) -> float:
         """Return the reference area or length: minus the energy of a unit force moved by 1."""
-        force = {"F1": 1.0, "F2": 0.0, "F3": 0.0}
+        assembler, moved = self._unit(configuration, forms)
+        energies, _ = assembler.energies(moved)
+        return -float(configuration.sum(np.array([energies.sum()]))[0])
+
+    def share_by_reference(self, configuration: Configuration, forms: list[Form]) -> Array:
+        """Return the derivative of the share 1/area by reference positions (collective).
+
+        A local vector, complete at what this rank owns; `forms` are those of the load.
+        """
+        assembler, moved = self._unit(configuration, forms)
+        by_area, _ = assembler.shape(0.0 * moved, moved, range(len(forms)))
+        share = evaluate("share", forms[0].uniform["share"], configuration.time)
+        return share**2 * by_area
+
+    @staticmethod
+    def _unit(configuration: Configuration, forms: list[Form]) -> tuple[Assembler, Array]:
+        """Return the assembler of a unit force per area, and the state moved along it by 1."""
+        force = {"F1": 1.0, "F2": 0.0, "F3": 0.0, "share": 1.0}
         unit = [replace(form, uniform={**form.uniform, **force}) for form in forms]
         assembler = Assembler(
             unit, configuration.numbering, configuration.reference, configuration.comm
@@ -263,8 +289,7 @@ class Spread(OneProcess, Displayable):
         assembler.update(configuration.time)
         moved = np.zeros_like(configuration.state)
         moved[configuration.numbering.those("position")] = 1.0
-        energies, _ = assembler.energies(moved)
-        return -float(configuration.sum(np.array([energies.sum()]))[0])
+        return assembler, moved
 
 
 def _reference(values: Mapping[str, Array | float]) -> Array:

@@ -192,7 +192,7 @@ class MendedSteps(Aid):
 
     def __init__(self, equations: VectorEquations, linear: Mends, evaluate: Evaluate) -> None:
         self.equations, self._linear, self._evaluate = equations, linear, evaluate
-        self._trial, self._g = equations.x.duplicate(), equations.x.duplicate()
+        self._trial, self._g = equations.scratch
 
     def step(self) -> bool:
         """Mend the step; tell whether there is one."""

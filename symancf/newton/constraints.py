@@ -34,6 +34,7 @@ class Constraints:
 
     Parameters
     ----------
+    matrix : the tangent; None where no rows are constraints.
     classes : of rows, those of constraints.
 
     Attributes
@@ -46,7 +47,7 @@ class Constraints:
     size : of the system, by which gradients are none.
     """
 
-    def __init__(self, matrix: Matrix, norms: RowNorms, classes: Mask) -> None:
+    def __init__(self, matrix: Matrix | None, norms: RowNorms, classes: Mask) -> None:
         self.matrix, self.norms, self.classes = matrix, norms, classes
         self.any = bool(classes.any())  # on some rank
         rows = self.rows = np.flatnonzero(classes[norms.of_row])
@@ -61,7 +62,8 @@ class Constraints:
     def relisted(self) -> None:
         """Find the entries of the rows in a pattern that was made anew; call `measure` then."""
         matrix, rows = self.matrix, self.rows
-        starts = matrix.diagonal_start, matrix.off_start
+        none = np.zeros(1, dtype=np.int32)
+        starts = (none, none) if matrix is None else (matrix.diagonal_start, matrix.off_start)
         counts = [s[rows + 1] - s[rows] for s in starts]
         self.places = [
             np.repeat(s[rows] - np.cumsum(n) + n, n) + np.arange(n.sum())
@@ -74,6 +76,8 @@ class Constraints:
         """Set L_j of each entry, given the sizes of the parts."""
         norms, numbering = self.norms, self.norms.numbering
         self.size = float(sizes.max(initial=0.0))
+        if self.matrix is None:
+            return
         size = np.ones(numbering.coordinates)
         part = norms.of_vertex[numbering.vertex_of]
         size[part >= 0] = sizes[part[part >= 0]]
@@ -98,6 +102,8 @@ class Constraints:
     def lengths(self) -> Array:
         """Return what a large motion makes of each constraint, at the tangent's last values."""
         squares, others = np.zeros(len(self.rows)), np.zeros(len(self.rows))
+        if self.matrix is None:
+            return squares
         values = self.matrix.diagonal, self.matrix.off
         for own, places, row, weight in zip(
             values, self.places, self.row, self.weight, strict=True

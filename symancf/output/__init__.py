@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
@@ -17,6 +18,7 @@ from ..runtime.files import make_folder
 from ..runtime.log import EVENTS, logged
 from ..values import arguments
 from .samples import Samples, gather, join, vertices
+from .sampling import slabs
 from .swept import swept
 from .vtkhdf import Stored, VtkHdf, read_stored, safe_names, stored_states
 from .vtu import (
@@ -24,14 +26,15 @@ from .vtu import (
     MARK,
     layout,
     parsed,
+    pieces,
     read_vtu,
     require_same_fields,
     write_pvtu,
-    write_vtu,
     xml_file,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -41,7 +44,7 @@ HDF = ".vtkhdf"
 @logged(EVENTS, "output")
 def write(
     path: str | Path,
-    samples: Samples,
+    samples: Samples | Iterator[Samples],
     comm: MPI.Comm | None = None,
     time: float | None = None,
 ) -> Path:
@@ -54,6 +57,8 @@ def write(
     Parameters
     ----------
     path : the file; another suffix is replaced by the right one, missing folders are made.
+    samples : of this rank's cells; or `slabs` of them, of which a .vtu has a piece each. A .vtkhdf
+        takes them all at once.
     time : of the state; ParaView shows it.
 
     Returns
@@ -78,36 +83,61 @@ def write(
     comm = MPI.COMM_WORLD if comm is None else comm
     path = arguments.path("output.write", path)
     time = None if time is None else arguments.number("output.write", "time", time)
-    with together(comm):
-        arguments.instance("output.write: what is written", samples, Samples, SAMPLED)
-        samples.check()
     if path.suffix == HDF:
-        VtkHdf(path, comm).write({"": samples}, time)
+        every = list(_parts(samples, comm))
+        VtkHdf(path, comm).write({"": every[0] if len(every) == 1 else join(every)}, time)
         return path
-    if not comm.allreduce(samples.n_cells):
-        samples = replace(samples, cells=vertices(len(samples.points)), cell_data={})
     with together(comm):
         if comm.rank == 0:
             make_folder(path.parent)
-    if comm.size == 1:
-        target = path.with_suffix(".vtu")
-        write_vtu(target, samples, time)
-        return target
-    piece = path.with_name(f"{path.stem}_{comm.rank}.vtu")
-    has_points = len(samples.points) > 0
-    with together(comm):
-        if has_points:
-            write_vtu(piece, samples, time)
-    fields = (piece.name, layout(samples.point_data), layout(samples.cell_data))
-    every = comm.gather(fields if has_points else None)
+    alone = comm.size == 1
+    piece = path.with_suffix(".vtu") if alone else path.with_name(f"{path.stem}_{comm.rank}.vtu")
+    fields = None
+    with ExitStack() as files:
+        add: Callable[[Samples], None] | None = None
+        for part in _parts(samples, comm):
+            shown = part
+            if not comm.allreduce(part.n_cells):
+                shown = replace(part, cells=vertices(len(part.points)), cell_data={})
+            with together(comm):
+                if not len(shown.points) and not (alone and add is None):
+                    continue
+                if add is None:
+                    add = files.enter_context(pieces(piece, time))
+                add(shown)
+                there = piece.name, layout(shown.point_data), layout(shown.cell_data)
+                require_same_fields([fields or there, there])
+                fields = there
+        with together(comm):
+            files.close()
+    if alone:
+        return piece
+    every_field = comm.gather(fields)
     target = path.with_suffix(".pvtu")
     with together(comm):
-        if every is not None:
-            entries = [entry for entry in every if entry is not None]
+        if every_field is not None:
+            entries = [entry for entry in every_field if entry is not None]
             require_same_fields(entries)
             _, points, cells = entries[0] if entries else ("", [], [])
             write_pvtu(target, [name for name, _, _ in entries], points, cells)
     return target
+
+
+def _parts(samples: Samples | Iterator[Samples], comm: MPI.Comm) -> Iterator[Samples]:
+    """Yield samples whose arrays fit together, as many on each rank (collective)."""
+    parts = samples if isinstance(samples, Iterator) else iter((samples,))
+    while True:
+        part = next(parts, None)
+        counts = comm.allreduce(part is not None)
+        with together(comm):
+            if 0 < counts < comm.size:
+                raise SymancfError("output.write: not as many slabs on each rank", asked="samples")
+            if part is not None:
+                arguments.instance("output.write: what is written", part, Samples, SAMPLED)
+                part.check()
+        if part is None:
+            return
+        yield part
 
 
 #: What is written.
@@ -324,7 +354,18 @@ def read_state(files: Mapping[str, Path | Stored]) -> dict[str, Samples]:
     }
 
 
-__all__ = ["Samples", "Series", "gather", "join", "read", "read_state", "states", "swept", "write"]
+__all__ = [
+    "Samples",
+    "Series",
+    "gather",
+    "join",
+    "read",
+    "read_state",
+    "slabs",
+    "states",
+    "swept",
+    "write",
+]
 
 
 def __dir__() -> list[str]:

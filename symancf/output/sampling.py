@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from mpi4py import MPI
@@ -20,7 +20,7 @@ from ..contact.shapes import Shape
 from ..errors import ParameterError, SymancfError
 from ..laws.sampled import default_fields
 from ..runtime.collective import together
-from ..values.arguments import among, flag, integer
+from ..values.arguments import among, flag, integer, one_of
 from ..values.parameter import label, reals
 from ..values.spellings import present_value
 from .fields import At, CellPoints, FieldKernels, heights, weights
@@ -30,7 +30,7 @@ from .terms import of_term
 from .touching import touching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -215,6 +215,82 @@ def sample(
             asked="body",
             given=body,
         )
+    options = _Lattice(at, divisions, solid, reference, layer)
+    (samples,) = _of_cells(system, body, fields, state, options, labels)
+    return samples
+
+
+def slabs(
+    system: Discretised[DiscreteSystem],
+    body: Body,
+    *,
+    fields: Mapping[str, Sampled] | Sequence[str] | None = None,
+    at: Literal["lattice", "cell"] = "lattice",
+    divisions: int = 4,
+    solid: bool = False,
+    reference: bool = False,
+    units: Mapping[str, str] | None = None,
+    layer: int | tuple[int, str | float] | None = None,
+) -> Iterator[Samples]:
+    """Yield the samples of a body slab by slab, of 16,384 of this rank's cells each (collective).
+
+    For files of large bodies: `output.write` writes each before it asks for the next, so that
+    memory for one of them is enough. All ranks get as many, the last ones perhaps without cells.
+
+    Parameters
+    ----------
+    fields, at, divisions, solid, reference, units, layer : see `sample`.
+
+    Raises
+    ------
+    KinematicsError, SymancfError : see `sample`.
+
+    Examples
+    --------
+    >>> import symancf as sa
+    >>> mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
+    >>> cube = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
+    >>> system = sa.System(cube, terms=[sa.fix(cube["x0"])])
+    >>> every = sa.output.slabs(system, cube, fields=["J"])
+    >>> sa.output.write("results/cube.vtu", every).name
+    'cube.vtu'
+    """
+    system = discrete_system("slabs", system)
+    if not isinstance(body, Body):
+        raise SymancfError(
+            f"slabs() takes a body of cells, not {label(body)}", asked="body", given=body
+        )
+    with together(system.comm):
+        one_of("slabs: at", at, ("lattice", "cell"))
+        divisions = integer("slabs", "divisions", divisions)
+        solid, reference = flag("slabs", "solid", solid), flag("slabs", "reference", reference)
+        labels = units_of("slabs", units)
+    names = None if fields is None else cast("Mapping[str, Sampled]", _by_name(fields))
+    options = _Lattice(at, divisions, solid, reference, layer)
+    return _of_cells(system, body, names, system.state.copy(), options, labels, CHUNK)
+
+
+class _Lattice(NamedTuple):
+    """How a body of cells is sampled, see `sample`."""
+
+    at: Place | npt.ArrayLike
+    divisions: int
+    solid: bool
+    reference: bool
+    layer: int | tuple[int, str | float] | None
+
+
+def _of_cells(
+    system: DiscreteSystem,
+    body: Body,
+    fields: Mapping[str, Sampled] | None,
+    state: Array,
+    options: _Lattice,
+    labels: dict[str, str],
+    size: int | None = None,
+) -> Iterator[Samples]:
+    """Yield samples of a body of cells, of a lattice those of `size` cells each (collective)."""
+    at, divisions, solid, reference, layer = options
     element = body.element
     _require_thickness(element, solid)
     at = _place(at, fields is None and body._remembers)
@@ -227,11 +303,25 @@ def sample(
     kernels = FieldKernels(system, body, fields, state, remembered=inside, layer=number_of)
     sampler = _BodySampler(system, body, kernels, state, reference, number_of, zeta)
     if not isinstance(at, str):
-        return _with_units(sampler.material(at), labels)
+        yield _with_units(sampler.material(at), labels)
+        return
     if at == "gauss":
-        return _with_units(sampler.gauss(), labels)
-    lattice = sampler.lattice(divisions if element.dimension < 3 else 1, solid, at)
-    return _with_units(lattice, labels)
+        yield _with_units(sampler.gauss(), labels)
+        return
+    divisions = divisions if element.dimension < 3 else 1
+    time = system.time
+    every, most = sampler.cells, system.comm.allreduce(len(sampler.cells), MPI.MAX)
+    step = size or max(1, most)
+    for first in range(0, max(1, most), step):
+        if system.time != time:
+            raise SymancfError(
+                f"slabs(): of the time {time:g}; the system has gone on to {system.time:g}",
+                asked="time",
+                given=system.time,
+                possible=(time,),
+            )
+        sampler.cells = every[first : first + step]
+        yield _with_units(sampler.lattice(divisions, solid, at), labels)
 
 
 def _require_no_side(body: object, on: object) -> None:

@@ -18,10 +18,10 @@ from ..cells import CELLS
 from ..errors import SymancfError
 from ..runtime import hdf
 from ..runtime.files import replacing
-from .samples import Samples
+from .samples import Samples, join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import IO
     from xml.etree.ElementTree import Element
@@ -104,22 +104,54 @@ def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
     ------
     OSError : the file cannot be written.
     """
+    with pieces(path, time) as add:
+        add(samples)
+
+
+@contextmanager
+def pieces(path: Path, time: float | None = None) -> Iterator[Callable[[Samples], None]]:
+    """Give a function that adds a piece to a file, which takes its name at the end of the block.
+
+    All pieces have the fields and texts of the first.
+
+    Raises
+    ------
+    OSError : the file cannot be written.
+    """
     with xml_file(path) as file:
         file.write(_HEADER.format("UnstructuredGrid").encode() + b"<UnstructuredGrid>\n")
-        times = {} if time is None else {"TimeValue": np.array([time])}
-        texts = [f"{key}{SEPARATOR}{text}" for key, text in about(samples).items()]
-        names = [NOT_XML.sub("\ufffd", text) for text in texts]
-        _section(file, "FieldData", times | dict.fromkeys(names, np.zeros(1, np.uint8)))
-        file.write(
-            f'<Piece NumberOfPoints="{len(samples.points)}" '
-            f'NumberOfCells="{samples.n_cells}">\n'.encode()
-        )
-        _section(file, "PointData", samples.point_data, samples.units)
-        _section(file, "CellData", samples.cell_data, samples.units)
-        _section(file, "Points", {"Points": np.asarray(samples.points, float)})
-        arrays = ("connectivity", "offsets", "types")
-        _section(file, "Cells", dict(zip(arrays, listed(samples), strict=True)))
-        file.write(b"</Piece>\n</UnstructuredGrid>\n</VTKFile>\n")
+        begun = False
+
+        def add(samples: Samples) -> None:
+            nonlocal begun
+            if not begun:
+                _texts_of(file, samples, time)
+            begun = True
+            _piece(file, samples)
+
+        yield add
+        file.write(b"</UnstructuredGrid>\n</VTKFile>\n")
+
+
+def _texts_of(file: _Summed, samples: Samples, time: float | None) -> None:
+    """Write the field data."""
+    times = {} if time is None else {"TimeValue": np.array([time])}
+    texts = [f"{key}{SEPARATOR}{text}" for key, text in about(samples).items()]
+    names = [NOT_XML.sub("\ufffd", text) for text in texts]
+    _section(file, "FieldData", times | dict.fromkeys(names, np.zeros(1, np.uint8)))
+
+
+def _piece(file: _Summed, samples: Samples) -> None:
+    file.write(
+        f'<Piece NumberOfPoints="{len(samples.points)}" '
+        f'NumberOfCells="{samples.n_cells}">\n'.encode()
+    )
+    _section(file, "PointData", samples.point_data, samples.units)
+    _section(file, "CellData", samples.cell_data, samples.units)
+    _section(file, "Points", {"Points": np.asarray(samples.points, float)})
+    arrays = ("connectivity", "offsets", "types")
+    _section(file, "Cells", dict(zip(arrays, listed(samples), strict=True)))
+    file.write(b"</Piece>\n")
 
 
 def write_pvtu(path: Path, pieces: list[str], points: Layout, cells: Layout) -> None:
@@ -260,27 +292,32 @@ def read_vtu(path: Path) -> Samples:
     try:
         grid = parsed(path).find("UnstructuredGrid")
         assert grid is not None
-        piece = grid.find("Piece")
-        assert piece is not None
         texts = dict(_texts(grid))
-        sections = {
-            section.tag: {a.attrib["Name"]: _decoded(a.attrib, a.text or "") for a in section}
-            for section in piece
-        }
-        labels = {
-            array.attrib["Name"]: (array.findtext("InformationKey") or "").strip()
-            for array in piece.iterfind(".//DataArray")
-        }
-        units = {name: unit for name, unit in labels.items() if unit}
-        texts_of_body = {key: text for key, text in texts.items() if key not in ("name", "units")}
-        data, cells = (sections["PointData"], sections["CellData"]), sections["Cells"]
-        out = Samples(sections["Points"]["Points"], {}, *data, units, texts_of_body)
-        out.cells = cells_of(cells["connectivity"], cells["offsets"], cells["types"])
-        out.check()
+        parts = [_samples(piece, texts) for piece in grid.findall("Piece")]
+        assert parts
     except DAMAGED as error:
         raise SymancfError(
             f"cannot read {str(path)!r} as a .vtu of symancf: {error}", asked=str(path)
         ) from None
+    return parts[0] if len(parts) == 1 else join(parts)
+
+
+def _samples(piece: Element, texts: Mapping[str, str]) -> Samples:
+    """Return the samples of a piece of a file with these texts."""
+    sections = {
+        section.tag: {a.attrib["Name"]: _decoded(a.attrib, a.text or "") for a in section}
+        for section in piece
+    }
+    labels = {
+        array.attrib["Name"]: (array.findtext("InformationKey") or "").strip()
+        for array in piece.iterfind(".//DataArray")
+    }
+    units = {name: unit for name, unit in labels.items() if unit}
+    texts_of_body = {key: text for key, text in texts.items() if key not in ("name", "units")}
+    data, cells = (sections["PointData"], sections["CellData"]), sections["Cells"]
+    out = Samples(sections["Points"]["Points"], {}, *data, units, texts_of_body)
+    out.cells = cells_of(cells["connectivity"], cells["offsets"], cells["types"])
+    out.check()
     return out
 
 

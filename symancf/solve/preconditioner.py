@@ -70,6 +70,17 @@ def over_nodes(system: DiscreteSystem, alone: bool = True) -> GridNodes | str:
     return cached[2][0]
 
 
+def without_aij(system: DiscreteSystem, method: str, preconditioner: str) -> bool:
+    """Tell whether the tangent needs not be PETSc's AIJ (collective).
+
+    So it is with multigrid on grids over nodes without other unknowns, in methods whose residual
+    needs no norm of the tangent; `ksp_type` and `pc_type`.
+    """
+    if preconditioner != GRIDS or method not in ("cg", "gmres", "fgmres"):
+        return False
+    return not isinstance(over_nodes(system), str)
+
+
 class Preconditioner:
     """The preconditioner of a KSP, made of a tangent's entries.
 

@@ -85,6 +85,11 @@ class Motion:
         plain = self._moves is None and not self.turns
         return plain and all(is_number(component) for component in self._components)
 
+    @property
+    def of_place(self) -> bool:
+        """Whether the displacement is a function of the place."""
+        return self._moves is not None
+
     def u(self, X: Array, time: float) -> Array:
         """Return the displacements (n, 3) at X (n, 3)."""
         return np.asarray(self.course(X, [time])[0])

@@ -244,6 +244,9 @@ ALIKE = 1e-8  # relative difference of two quotients that are the rate
 Scalar: TypeAlias = "float | Parameter | UnitQuantity | Callable[..., float]"  # of time
 Value: TypeAlias = "Scalar | Field"
 Vector: TypeAlias = "Sequence[Scalar] | Array | Callable[..., npt.ArrayLike]"
+Numbers: TypeAlias = (
+    "npt.ArrayLike | Sequence[float | Parameter] | Sequence[Sequence[float | Parameter]]"
+)
 Result = TypeVar("Result")
 
 
@@ -413,10 +416,12 @@ def depends_on_time(value: Value | Sequence[Value] | None) -> bool:
     return bool(changes) and (callable(value) or isinstance(value, Parameter))
 
 
-def changes_by_itself(value: Value | None) -> bool:
+def changes_by_itself(value: Value | Sequence[Value] | None) -> bool:
     """Tell whether a value is a function of time, not a number or a `Parameter`."""
     while isinstance(value, OWN):
         value = value.value
+    if isinstance(value, list | tuple):
+        return any(changes_by_itself(part) for part in value)
     return depends_on_time(value) and not isinstance(value, Parameter)
 
 
@@ -432,6 +437,20 @@ def parameters_in(value: Any) -> Iterator[Parameter]:
             yield from parameters_in(part)
     elif hasattr(value, "value"):  # of what makes a function of time of it
         yield from parameters_in(value.value)
+
+
+def numbers_now(value: Any) -> Any:
+    """Return what users gave with the present value in the place of each `Parameter`."""
+    if isinstance(value, Parameter):
+        return value.value
+    if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == "O"):
+        return [numbers_now(part) for part in value]
+    return value
+
+
+def has_parameters(value: Any) -> bool:
+    """Tell whether there is a `Parameter` in what users gave."""
+    return next(parameters_in(value), None) is not None
 
 
 class Derived:
@@ -451,7 +470,7 @@ class Checked:
     `check` maps a time to the number, or raises; `changes` tells whether it is one that changes.
     """
 
-    def __init__(self, value: Value, check: Callable[[float], float]) -> None:
+    def __init__(self, value: Value | Sequence[Value], check: Callable[[float], float]) -> None:
         self.value, self.check, self.changes = value, check, depends_on_time(value)
 
     def __call__(self, time: float) -> float:
@@ -722,6 +741,17 @@ def vector3(what: str, given: npt.ArrayLike) -> Array:
             given=given,
         )
     return values
+
+
+def vector_in_motion(what: str, given: Numbers) -> Array | tuple[Any, ...]:
+    """Return three finite numbers, or a tuple with `Parameter` among these.
+
+    Raises
+    ------
+    ParameterError : see `vector3`, also of present values.
+    """
+    values = vector3(what, numbers_now(given))
+    return tuple(cast("Any", given)) if has_parameters(given) else values
 
 
 def matrix3(what: str, given: npt.ArrayLike) -> Array:

@@ -68,7 +68,7 @@ def rubber() -> Iterator[Number | Curve]:
     for i in (1, 2, 3):
         product = found.values[f"mu{i}"] * found.values[f"alpha{i}"]
         yield Number(f"mu{i} alpha{i} > 0", float(product > 0.0), 1.0, 0.0)
-    for test, stress in zip(found.tests, found.stresses, strict=True):
+    for test, stress in zip(tests, found.stresses, strict=True):
         data = (test.along, test.stress[:, 0])
         yield Curve(STRESS, test.name, test.along, stress[:, 0], data, "Treloar 1944")
 

@@ -9,14 +9,21 @@ import numpy as np
 from mpi4py import MPI
 
 from ..bodies.body import Body
+from ..bodies.natural import RigidBody
+from ..bodies.plane import PlanarBody
+from ..bodies.point import PointMass
 from ..catalogue.boundary import fix
 from ..catalogue.gas import pressure
-from ..catalogue.loads import force, traction
+from ..catalogue.joints import revolute
+from ..catalogue.loads import force, gravity, traction
+from ..catalogue.moments import moment
 from ..contact.contact import Contact
 from ..contact.shapes import Plane
 from ..elements import ancf_cable, hex8, hex8_plain
 from ..energies import cable, neo_hooke
 from ..mesh import Mesh
+from ..places.ends import Ground
+from ..solve.dynamics.problem import DynamicProblem
 from ..solve.gradients.goal import Goal
 from ..solve.gradients.trace import Trace
 from ..solve.statics.problem import StaticProblem
@@ -191,3 +198,47 @@ def snapping() -> Iterator[Number]:
     ends = [path(EI.value + k * h)[0].history.limit_points[0].parameter for k in (-2, -1, 1, 2)]
     known = float(np.dot(ends, [1, -8, 8, -1])) / (12 * h)
     yield Number("maximum by EI", found[EI], known, 1e-7)
+
+
+@case("G12_gradient_motion", "closed form of constant forces; law of similarity of masses")
+def thrown() -> Iterator[Number]:
+    """A mass pushed and a disc spun up from given rates; a double pendulum of masses that grow."""
+    T, m, J, v, w = (
+        2.0,
+        *(Parameter(n, x) for n, x in zip("mJvw", (3.0, 0.5, 0.7, 1.1), strict=True)),
+    )
+    mass = PointMass(m, velocity=(v, 0.0, 0.0))
+    disc = PlanarBody((1.0, 0.0), mass=1.0, inertia=J, spin=w)
+    centre, F, M = disc.at((0.0, 0.0)), 6.0, 0.2
+    system = System(mass, disc, terms=[force(mass.centre, (F, 0.0, 0.0)), moment(disc, M)])
+    problem = DynamicProblem(system, options=TIGHT)
+    problem.solve(to=T, step=0.1, trace=Trace())
+    found = problem.gradient(Goal(lambda u_a: u_a[0], mass.centre), [m, v])
+    yield Number("way of a mass, by the mass", found[m], -F * T**2 / (2 * m.value**2), 1e-9)
+    yield Number("way of a mass, by the velocity", found[v], T, 1e-9)
+    found = problem.gradient(Goal(lambda phi_a: phi_a, centre), [J, w])
+    yield Number("turn of a disc, by its inertia", found[J], -M * T**2 / (2 * J.value**2), 1e-9)
+    yield Number("turn of a disc, by its spin", found[w], T, 1e-9)
+    masses, spin = [Parameter("a", 2.0), Parameter("b", 1.5)], Parameter("spin", 1.0)
+    inertia = [Parameter("I", 0.05), Parameter("K", 0.04)]
+    bars = [
+        RigidBody(
+            (0.25 + 0.5 * k, 0.0, 0.0),
+            mass=masses[k],
+            inertia=(0.01, inertia[k], inertia[k]),
+            velocity=(0.0, 0.0, -0.25 - 0.5 * k),
+            spin=(0.0, spin, 0.0),
+            name="ab"[k],
+        )
+        for k in range(2)
+    ]
+    ends = [[bar.at((x, 0.0, 0.0)) for x in (-0.25, 0.25)] for bar in bars]
+    joints = [revolute(ends[0][0], Ground(), axis=(0.0, 1.0, 0.0))]
+    joints += [revolute(ends[0][1], ends[1][0], axis=(0.0, 1.0, 0.0))]
+    terms = [*joints, gravity((0.0, 0.0, -9.81))]
+    problem = DynamicProblem(System(*bars, terms=terms), options=TIGHT)
+    problem.solve(to=0.5, step=0.01, trace=Trace())
+    tip = Goal(lambda u_a, v_a: u_a[0] + v_a[2] / 10, ends[1][1])
+    found = problem.gradient(tip, [*masses, *inertia])
+    parts = [p.value * found[p] for p in (*masses, *inertia)]
+    yield Number("pendulum: sum of p dJ/dp", sum(parts), 0.0, 1e-7, max(map(abs, parts)))

@@ -213,6 +213,16 @@ def _remainders(**o: Any) -> Any:
     return sa.check_gradient(problem, sa.Goal(lambda u_a: u_a[0], bar["x1"]), [load], **o)
 
 
+def _bench(**o: Any) -> Any:
+    mesh = sa.Mesh.box((1.0,), (1,))
+    load = sa.Parameter("load", 0.1)
+    bar = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=10.0, EI=1.0)
+    terms = [sa.fix(bar["x0"]), sa.force(bar["x1"], (load, 0.0, 0.0))]
+    problem = sa.StaticProblem(sa.System(bar, terms=terms))
+    problem.solve(trace=sa.Trace())
+    return sa.StructureTest(problem, sa.Goal(lambda u_a: u_a[0], bar["x1"]), **o)
+
+
 def _optimum(call: Any) -> Any:
     def solve(**o: Any) -> Any:
         mesh = sa.Mesh.box((1.0,), (1,))
@@ -1018,6 +1028,11 @@ def examples() -> dict[str, Example]:
                 "positive_terms": False,
                 "seed": 0,
             },
+            None,
+        ),
+        "StructureTest": (
+            _bench,
+            {"data": [0.01], "times": [1.0], "error": 0.1, "weight": 1.0, "name": "bench"},
             None,
         ),
         **{

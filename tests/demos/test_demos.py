@@ -48,6 +48,8 @@ DEMOS = {
         ("results/silicone_plate.png", "results/silicone_plate.pvtu", "results/thin_plate.pvd"),
     ),
     "sections": (1, ("results/sections.png",)),
+    "grip_force": (1, ("results/grip_force.png",)),
+    "finger_design": (1, ("results/finger_design.png",)),
     "stiffness_map": (1, ("results/stiffness_map.png",)),
 }
 

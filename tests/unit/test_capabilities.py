@@ -24,6 +24,7 @@ OTHERS = (
     "Helix braid drum eyelet pulley winch",  # and threads, tendons
     "Gas ground local memory implicit remember Box Capsule Cylinder Distance Plane Sphere",
     "System StaticProblem DynamicProblem EigenProblem check fit MaterialTest",
+    "StructureTest",
     "Goal Series Trace check_gradient",
     "Baumgarte Fuzzy Projection",  # of explicit methods
     "History Restart Table results sample maximum root_print capabilities",

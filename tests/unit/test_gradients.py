@@ -169,6 +169,11 @@ def test_bodies_that_touch() -> None:
     goal = sa.Goal(lambda u_a: u_a[2] + 2 * u_a[0] ** 2, under["z1"])
     case = Case(system, [goal], [mu, lam, push])
     case.check(rel=1e-5)
+    with pytest.raises(sa.ParameterError, match="last solution"):  # of a support alone
+        case.problem.gradient(goal, [mu])
+    case.problem.solve(to=1.0)
+    with pytest.raises(sa.ParameterError, match="touch one another"):
+        case.problem.hessian(goal, [mu])
     with pytest.raises(sa.ParameterError, match="forces of supports"):
         case.problem.gradient(sa.Goal(lambda F: F[2], press), [mu])
 
@@ -273,10 +278,46 @@ def test_products_with_the_hessian_of_gauss_and_newton(solver: dict[str, Any]) -
         np.testing.assert_allclose(H @ d, known, rtol=1e-8, atol=1e-9 * np.abs(known).max())
 
 
+@pytest.mark.parametrize("element", [hex8_plain, hex8], ids=["plain", "enhanced"])
+def test_products_with_the_exact_hessian(element: Any) -> None:
+    """Symmetric, and against differences of gradients; unknowns of cells are eliminated."""
+    case = block(element)
+    problem, (mu, lam, load, press, move, _) = case.problem, case.variables
+    body, clamp = problem.system.bodies[0], problem.system.terms[0]
+    variables, numbers = [mu, lam, load, press, move], [lam, load, press, move]
+    sag = sa.Goal(lambda u_a: u_a[2] + u_a[0] * u_a[1], body.at([[1.0, 0.5, 0.5], [1.0, 0.2, 0.9]]))
+    force, moment = sa.Goal(lambda F: F[2], clamp), sa.Goal(lambda M: M[1] + M[2] / 3, clamp)
+    goal = sag**2 / 2 - 0.1 * force * sag + 0.3 * moment * sag + moment
+    H = problem.hessian(goal, variables)
+    whole = H @ np.eye(16)
+    np.testing.assert_allclose(whole, whole.T, rtol=0, atol=1e-12 * np.abs(whole).max())
+    before, values = mu.values.copy(), np.array([p.value for p in numbers])
+    d = np.cos(np.arange(16.0)) * np.append(np.ones(12), values)
+
+    def gradient(h: float) -> Any:
+        mu.values = before + h * d[:12]
+        for p, value, x in zip(numbers, values, d[12:], strict=True):
+            p.value = value + h * x
+        problem.solve(to=1.0)
+        found = problem.gradient(goal, variables)
+        return np.concatenate([np.atleast_1d(found[v]) for v in variables])
+
+    h = 2e-3
+    places = ((-2, 1), (-1, -8), (1, 8), (2, -1))
+    known = sum(w * gradient(k * h) for k, w in places) / (12 * h)
+    np.testing.assert_allclose(whole @ d, known, rtol=0, atol=1e-10 * np.abs(known).max())
+
+
 def test_what_is_no_hessian_is_refused() -> None:
     problem, stretch, EA, force = cantilever()
-    with pytest.raises(sa.ParameterError, match="exact second derivatives"):
-        problem.hessian(stretch, [EA], gauss_newton=False)
+    half = sa.Parameter("half", 2.0)
+    end = problem.system.bodies[0]["x1"]
+    clamp = problem.system.terms[0]
+    squared = sa.force(end, (lambda t: t * half.value**2, 0.0, 0.0))
+    other = sa.StaticProblem(sa.System(problem.system.bodies[0], terms=[clamp, squared]))
+    other.solve()
+    with pytest.raises(sa.ParameterError, match="no linear function of Parameter"):
+        other.hessian(stretch, [half])
     weight = sa.Parameter("weight", 1.0)
     end = problem.system.bodies[0]["x1"]
     own = sa.Goal(lambda u_a, *, c: c * u_a[0] ** 2, end, c=weight)

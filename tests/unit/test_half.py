@@ -169,3 +169,46 @@ def test_terms_with_other_tangents_keep_aij() -> None:
     other = sa.System(body, terms=[sa.fix(body["x0"]), ball])
     assert system._discrete.has_halves
     assert not other._discrete.has_halves
+
+
+def moving(
+    options: dict[str, Any], *, follower: bool = False, viscous: bool = False
+) -> tuple[sa.System, int]:
+    """Return a block after a motion of three steps, and the iterations of these.
+
+    It is damped by mass and stiffness.
+    """
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (5, 4, 3))
+    rubber: dict[str, Any] = {"mu": 1.0, "lam": 10.0}
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, sa.energies.neo_hooke(), rho=0.5, **rubber)
+    terms: list[Any] = [sa.fix(body["x0"]), sa.fix(body["y0"], "y")]
+    if viscous:
+        terms.append(sa.KelvinVoigt(body, eta=0.01))
+    if follower:
+        terms.append(sa.pressure(body["z1"], 0.05))
+    else:
+        terms.append(sa.traction(body["x1"], (0.0, 0.02, 0.05)))
+    system = sa.System(body, terms=terms)
+    damping, options = sa.Rayleigh(mass=0.1, stiffness=0.01), options | {"snes_rtol": 1e-11}
+    problem = sa.DynamicProblem(system, damping=damping, options=options)
+    history = problem.solve(to=0.3, step=0.1)
+    return system, history.iterations
+
+
+@pytest.mark.parametrize("follower", [False, True])
+def test_motions_by_halves_are_those_by_factors(follower: bool) -> None:
+    one, iterations = moving({"pc_type": "grids"}, follower=follower)
+    exact, expected = moving({"pc_type": "lu"}, follower=follower)
+    assert "matrix" not in vars(one._discrete)
+    assert one._discrete.half_of_motion is one._discrete.half
+    for a, b in ((one.state, exact.state), (one.rate, exact.rate)):
+        assert np.abs(a - b).max(initial=0.0) < 1e-9
+    assert one.comm.allreduce(float(np.abs(exact.rate).max(initial=0.0)), MPI.MAX) > 1e-3
+    assert iterations <= expected + 3
+
+
+def test_motions_of_viscous_bodies_keep_aij() -> None:
+    one, _ = moving({"pc_type": "grids"}, viscous=True)
+    exact, _ = moving({"pc_type": "lu"}, viscous=True)
+    assert one._discrete.half_of_motion is None
+    assert np.abs(one.state - exact.state).max(initial=0.0) < 1e-9

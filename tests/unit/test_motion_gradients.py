@@ -170,6 +170,91 @@ def test_a_double_pendulum_with_a_controller(step: float) -> None:
     pendulum().check(to=10 * step, step=step)
 
 
+def weights() -> Case:
+    """Two bodies and a point mass on a spring: what they weigh, and how they begin."""
+    p = parameters(m=2.0, J=0.05, c=0.03, v=-1.2, w=1.2, rho=800.0, point=0.5, g=9.81)
+    spin = (0.0, p["w"], 0.0)
+    a = sa.RigidBody.box(
+        (0.5, 0.05, 0.05),
+        position=(0.25, 0.0, 0.0),
+        rho=p["rho"],
+        spin=spin,
+        velocity=(0.0, 0.0, -0.3),
+    )
+    inertia, centre = (0.01, p["J"], p["J"]), (p["c"], 0.0, 0.01)
+    b = sa.RigidBody(
+        (0.75, 0.0, 0.0),
+        mass=p["m"],
+        centre=centre,
+        inertia=inertia,
+        velocity=(0.0, 0.0, p["v"]),
+        spin=spin,
+    )
+    c = sa.PointMass(p["point"], position=(1.0, 0.0, -0.3), velocity=(p["v"], 0.0, 0.0))
+    y, right, tip = (0.0, 1.0, 0.0), a.at((0.25, 0.0, 0.0)), b.at((0.25, 0.0, 0.0))
+    terms = [
+        sa.joints.revolute(a.at((-0.25, 0.0, 0.0)), sa.ground, axis=y),
+        sa.joints.revolute(right, b.at((-0.25, 0.0, 0.0)), axis=y),
+        sa.gravity((0.0, 0.0, lambda t: -p["g"].value)),
+        sa.Potential(
+            lambda r_a, r_b, *, k: k * ((r_a - r_b).norm() - 0.3) ** 2, tip, c.centre, k=25
+        ),
+    ]
+    end = sa.Goal(lambda u_a, v_a: u_a[0] + 0.1 * v_a[2], tip)
+    goal = end + sa.Goal(lambda u_a: (u_a[2] + 0.3) ** 2, c.centre).integral()
+    return Case([a, b, c], terms, goal, [*p.values()])
+
+
+@pytest.mark.filterwarnings("ignore:the initial velocities violate constraints")
+def test_masses_inertias_and_velocities_at_the_start() -> None:
+    """The velocities of the second body are taken to those that the joints allow."""
+    weights().check(to=0.1, step=0.01, rel=1e-8)
+
+
+def test_a_planar_body_of_a_mass_and_a_block_that_begin_to_move() -> None:
+    """Velocities as numbers, as a function of the place, and as a spin of a body of cells."""
+    p = parameters(m=2.0, J=0.1, v=0.3, w=4.0, shear=0.5, turn=0.2)
+    disc = sa.PlanarBody(
+        (0.0, 0.0), mass=p["m"], inertia=p["J"], velocity=(p["v"], 0.1), spin=p["w"]
+    )
+    arm = disc.at((0.3, 0.0))
+    spring = sa.Potential(
+        lambda r_a, r_b: 20 * (r_a - r_b).dot(r_a - r_b), arm, sa.ground.at((0.5, 0, 0))
+    )
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    law, given = sa.energies.neo_hooke(), {"mu": 1e3, "lam": 2e3, "rho": 1.0}
+    block = sa.Body(
+        mesh["body"],
+        sa.elements.hex8_plain,
+        law,
+        velocity=lambda X: p["shear"].value * X[:, [2, 1, 0]],
+        spin=(0.0, 0.0, p["turn"]),
+        **given,
+    )
+    goal = sa.Goal(lambda u_a: u_a[0] + u_a[1] ** 2, arm)
+    goal = goal + sa.Goal(lambda u_a: u_a[0] * u_a[1], block.at((1.0, 1.0, 1.0))).integral()
+    Case([disc, block], [spring], goal, [*p.values()]).check(to=0.1, step=0.01, rel=1e-8)
+
+
+def test_a_weight_in_statics() -> None:
+    """The weight m g stretches a spring; a mass that is no mass is refused as it is set."""
+    p = parameters(mass=2.0, g=10.0)
+    mass = sa.PointMass(p["mass"], position=(0.0, 0.0, 0.0))
+    spring = sa.Potential(lambda u_a: 250 * u_a.dot(u_a), mass.centre)
+    system = sa.System(mass, terms=[spring, sa.gravity((0.0, 0.0, lambda t: -p["g"].value))])
+    problem = sa.StaticProblem(system)
+    problem.solve()
+    found = problem.gradient(sa.Goal(lambda u_a: u_a[2], mass.centre), [*p.values()])
+    assert found[p["mass"]] == pytest.approx(-10.0 / 500.0, rel=1e-12)
+    assert found[p["g"]] == pytest.approx(-2.0 / 500.0, rel=1e-9)
+    p["mass"].value = -1.0
+    with pytest.raises(sa.ParameterError, match="positive number"):
+        problem.solve()
+    heavy = sa.RigidBody(mass=1.0, centre=(p["g"], 0.0, 0.0), inertia=(1.0, 1.0, 1.0))
+    with pytest.raises(sa.ParameterError, match="follows a Parameter"):
+        _ = heavy.centre
+
+
 def four_bar(length: float = 1.0, mass: float = 1.0, time: float = 1.0) -> Case:
     """A crank, a coupler and a rocker; a strut whose length is a parameter."""
     moment = mass * length**2 / time**2
@@ -370,3 +455,22 @@ def test_what_is_no_gradient_of_a_motion_is_refused() -> None:
         damped.problem.gradient(damped.goal, damped.variables)
     with pytest.raises(sa.ParameterError, match="memory="):
         sa.Trace(memory="much")
+
+
+def test_a_density_or_a_support_that_changed_since_the_motion_is_told() -> None:
+    mesh = sa.Mesh.box((1.0,), (2,))
+    p = parameters(rho=1.0, way=0.1)
+    given = {"EA": 500.0, "EI": 0.5, "rho": p["rho"], "A": 0.1}
+    line = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    clamp = sa.fix(line["x0"], displacement=(0.0, 0.0, lambda t: p["way"].value * t**2))
+    problem = sa.DynamicProblem(sa.System(line, terms=[clamp]), options=EXACT)
+    problem.solve(to=0.03, step=0.01, trace=sa.Trace())
+    goal = sa.Goal(lambda u_a: u_a[2], line.at((1.0, 0.0, 0.0)))
+    known = problem.gradient(goal, [*p.values()])
+    for parameter in p.values():
+        parameter.value *= 2.0
+        with pytest.raises(sa.ParameterError, match="another than after the last"):
+            problem.gradient(goal, [parameter])
+        parameter.value /= 2.0
+    again = problem.gradient(goal, [*p.values()])
+    assert [again[v] for v in p.values()] == pytest.approx([known[v] for v in p.values()], rel=1e-9)

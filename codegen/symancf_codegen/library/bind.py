@@ -38,7 +38,7 @@ class Kernel:
     addresses : address of each of its functions.
 
     The methods `energy`, `residual`, `tangent`, `product`, `diagonal`, `coarse`, `at_points`,
-    `multiply`, `parameter`, `pull` and `outputs` copy their arguments into batches of 8 lanes and
+    `multiply`, `parameter`, `pull`, `shape` and `outputs` copy their arguments into batches of 8 lanes and
     back; a kernel has those of `Description.modes`.
     """
 
@@ -218,6 +218,18 @@ class Kernel:
             rows.setdefault(name, []).append(row)
         by |= {name: x[0] if len(x) == 1 else np.stack(x, axis=1) for name, x in rows.items()}
         return results[0].reshape(np.shape(u)), by, bad
+
+    def shape(
+        self,
+        u: Array,
+        v: Array,
+        reference: Array | None = None,
+        parameters: Mapping[str, Value] | None = None,
+        seeds: Mapping[str, Value] | None = None,
+    ) -> tuple[Array, int]:
+        """Return the derivatives of the sum of `pull` by the reference, and the bad points."""
+        (by_reference,), bad = self._run("shape", u, reference, parameters, v=v, seeds=seeds)
+        return by_reference.reshape(np.shape(u)), bad
 
     def outputs(
         self,

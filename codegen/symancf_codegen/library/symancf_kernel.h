@@ -27,7 +27,7 @@
  *   Kc                       as K of an energy, of the functions of Space.linear
  *   O                        [points][outputs][8]  law by law, see Kernel.outputs
  *
- * Kernels on tuples of m scalars have u, v, f, Kv, fp, fv [m][8], K packed by columns of the upper
+ * Kernels on tuples of m scalars have u, v, f, Kv, fp, fv, fX [m][8], K packed by columns of the upper
  * triangle, c (c + 1)/2 + r for r <= c (virtual work: r m + c), and do not read `reference`.
  *
  * Return value: number of points, counted over the first `lanes` lanes, at which an
@@ -51,7 +51,8 @@
     MODE(DIAGONAL, diagonal, const double *u, double *D) \
     MODE(COARSE, coarse, const double *u, double *Kc) \
     MODE(MOMENTS, moments, const double *u, double *moments) \
-    MODE(MULTIPLY, multiply, const double *moments, const double *v, double *Kv)
+    MODE(MULTIPLY, multiply, const double *moments, const double *v, double *Kv) \
+    MODE(SHAPE, shape, const double *u, const double *v, const double *seed, double *fX)
 
 /* Numbers of lanes: in single precision where a text begins by saying so. */
 #ifdef SYMANCF_SINGLE

@@ -234,6 +234,7 @@ def _tuple_sections(
             store("derivative by unknowns", "N", results.pull[: len(results.leaves)]),
             by_section(results, uniform, cell),
         ],
+        "shape": [store("there is no reference", "N", [results.graph.zero] * len(results.leaves))],
         **{key: [outputs_section(results)] for key in TABLES},
     }
     if results.tangent:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from symancf_codegen.graph.schedule import identifier
-from symancf_codegen.modes import COMMON, MODES, MOMENTS, signature
+from symancf_codegen.modes import COMMON, MODES, MOMENTS, WEIGHING, signature
 from symancf_codegen.text.contract_tangent import assigns, tangent_chunk
 from symancf_codegen.text.contract_tensor import factored
 from symancf_codegen.text.print_local import after, before, solve_in_cell, unused, weigh_in_cell
@@ -62,7 +62,7 @@ def cell_function(
     for segment, group in zip(segments, laws, strict=True):
         body += _segment(structure, segment, group, mode)
     arrays = keep(structure, laws)
-    weighed = _weighed(structure, laws) if mode == "pull" else []
+    weighed = _weighed(structure, laws) if mode in WEIGHING else []
     asks = "\n".join([*weighed, *body])
     first = [*before(structure, name, mode, asks, arrays.arrays, arrays.filled), *weighed]
     lines = [signature(name, mode), "{"]

@@ -284,7 +284,10 @@ def _mode_sections(
 
     def vector(title: str, nodes: Sequence[Node]) -> LoopSection:
         pairs = zip(results.leaves, nodes, strict=True)
-        rows = {segment.row(leaf): node for leaf, node in pairs if node != zero}
+        return by_leaves(title, {leaf: node for leaf, node in pairs if node != zero})
+
+    def by_leaves(title: str, nodes: Mapping[str, Node]) -> LoopSection:
+        rows = {segment.row(leaf): node for leaf, node in nodes.items()}
         if segment.alone:  # every row is written
             rows = {row: rows.get(row, zero) for row in range(3 * len(segment.jets))}
         return LoopSection(title, store("N", sorted(rows.items())))
@@ -313,6 +316,7 @@ def _mode_sections(
             vector("derivative by unknowns", results.pull[: len(results.leaves)]),
             by_section(results, uniform, cell, segment.varying),
         ],
+        "shape": lambda: [by_leaves("derivative by the reference", results.by_reference())],
         **{name: lambda: [outputs_section(results)] for name in TABLES},
     }
     return {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,16 +18,18 @@ from ...places.ends import End, frame_of, points_of, vector_rows
 from ...runtime import jit
 from ...values.arguments import text
 from ...values.motion import Motion
-from ...values.parameter import Value, vector3
+from ...values.parameter import (
+    Numbers,
+    Parameter,
+    Value,
+    numbers_now,
+    vector3,
+    vector_in_motion,
+)
 from ...values.spellings import former_arguments
 from ..node import NodeBinding, OneNode
 from . import shapes
-from .inertia import (
-    AXES,
-    Inertia,
-    inertia_of,
-    kinetic_law,
-)
+from .inertia import AXES, Inertia, MassData, kinetic_law
 from .rigidity import Rigidity
 
 if TYPE_CHECKING:
@@ -56,8 +59,9 @@ class RigidBody(OneNode):
     ----------
     position : of the origin of the body's frame in the reference configuration (3,).
     frame : (3, 3), columns are the axes of the body in the reference configuration.
-    mass : [kg]; None: a body without inertia.
-    centre : centre of mass in the body's frame.
+    mass : [kg], a number or a `Parameter`; None: a body without inertia.
+    centre : centre of mass in the body's frame; `Parameter` may be among its numbers, and among
+        those of `inertia`, `velocity` and `spin`.
     inertia : J about the centre of mass in the axes of the body, (3, 3), or its diagonal (3,)
         [kg m^2]; None: a point mass; generalized-alpha needs something that fixes its
         rotation.
@@ -88,11 +92,11 @@ class RigidBody(OneNode):
         position: npt.ArrayLike = (0.0, 0.0, 0.0),
         frame: npt.ArrayLike | None = None,
         *,
-        mass: float | None = None,
-        centre: npt.ArrayLike = (0.0, 0.0, 0.0),
-        inertia: npt.ArrayLike | None = None,
-        velocity: npt.ArrayLike = (0.0, 0.0, 0.0),
-        spin: npt.ArrayLike = (0.0, 0.0, 0.0),
+        mass: float | Parameter | None = None,
+        centre: Numbers = (0.0, 0.0, 0.0),
+        inertia: Numbers | None = None,
+        velocity: Numbers = (0.0, 0.0, 0.0),
+        spin: Numbers = (0.0, 0.0, 0.0),
         length: float | None = None,
         name: str | None = None,
         shape: shapes.BodyShape | None = None,
@@ -103,21 +107,27 @@ class RigidBody(OneNode):
         self.origin = vector3(f"{what}: position", position)
         axes = frame_of(what, frame)
         self.frame: Array = np.eye(3) if axes is None else axes
-        self._moments: Inertia | None = None
+        self._mass: MassData | None = None
         if mass is not None:
-            self._moments = inertia_of(what, mass, centre, inertia)
+            self._mass = MassData(what, mass, centre, inertia)
         elif inertia is not None:
             raise ParameterError(
                 f"{what} has an inertia, but no mass: give mass=...", asked="mass", given=None
             )
         self.velocity, self.spin = (
-            vector3(f"{what}: velocity", velocity),
-            vector3(f"{what}: spin", spin),
+            vector_in_motion(f"{what}: velocity", velocity),
+            vector_in_motion(f"{what}: spin", spin),
         )
+        moments = self._moments
         size = self._own_length() if length is None else length
         self.length = float(shapes.size_of(f"{what}: length", size, 1, "number"))
-        self._shape = shape or shapes.equivalent(self._moments, self.length)
+        self._shape = shape or shapes.equivalent(moments, self.length)
         self.parameters: dict[str, Value] = {}
+
+    @property
+    def _moments(self) -> Inertia | None:
+        """The present moments of the mass."""
+        return None if self._mass is None else self._mass.moments()
 
     @property
     def _has_inertia(self) -> bool:
@@ -130,14 +140,14 @@ class RigidBody(OneNode):
 
     def _own_length(self) -> float:
         """Radius of gyration about the origin: a length of the size of the body."""
-        if self._moments is None:
+        if (moments := self._moments) is None:
             return 1.0
-        square = float(np.trace(self._moments.second)) / self._moments.mass
+        square = float(np.trace(moments.second)) / moments.mass
         return float(np.sqrt(square)) if square > 0.0 else 1.0
 
     def __repr__(self) -> str:
         x, y, z = self.origin
-        mass = f"{self._moments.mass:g} kg" if self._moments else "no mass"
+        mass = f"{self.mass:g} kg" if self._weighs else "no mass"
         return f"RigidBody {self.name!r} at ({x:g}, {y:g}, {z:g}), {mass}"
 
     # ---- shapes ---------------------------------------------------------------------------------
@@ -149,7 +159,7 @@ class RigidBody(OneNode):
         position: npt.ArrayLike = (0.0, 0.0, 0.0),
         frame: npt.ArrayLike | None = None,
         *,
-        rho: float | None = None,
+        rho: float | Parameter | None = None,
         **options: Any,
     ) -> RigidBody:
         """Return a homogeneous box with edges `size` (3,) along its axes, centre `position`.
@@ -173,7 +183,7 @@ class RigidBody(OneNode):
         position: npt.ArrayLike = (0.0, 0.0, 0.0),
         frame: npt.ArrayLike | None = None,
         *,
-        rho: float | None = None,
+        rho: float | Parameter | None = None,
         **options: Any,
     ) -> RigidBody:
         """Return a homogeneous cylinder along its third axis, centre `position`."""
@@ -195,7 +205,7 @@ class RigidBody(OneNode):
         position: npt.ArrayLike = (0.0, 0.0, 0.0),
         frame: npt.ArrayLike | None = None,
         *,
-        rho: float | None = None,
+        rho: float | Parameter | None = None,
         **options: Any,
     ) -> RigidBody:
         """Return a homogeneous ball, centre `position`."""
@@ -215,7 +225,7 @@ class RigidBody(OneNode):
         per_mass: Array,
         position: npt.ArrayLike,
         frame: npt.ArrayLike | None,
-        rho: float | None,
+        rho: float | Parameter | None,
         options: dict[str, Any],
     ) -> RigidBody:
         """Return a body of a shape: mass rho V, or that of `options`, spread evenly."""
@@ -227,11 +237,14 @@ class RigidBody(OneNode):
                     given=rho,
                     possible=("rho", "mass"),
                 )
-            density = float(shapes.size_of("rho of a rigid body", rho, 1, "density"))
-            options["mass"] = density * volume
-        if options.get("mass") is not None and "inertia" not in options:
-            options["inertia"] = np.diag(options["mass"] * per_mass)
-        return cls(position, frame, shape=shape, **options)
+            shapes.size_of("rho of a rigid body", numbers_now(rho), 1, "density")
+            options["mass"] = rho
+        body = cls(position, frame, shape=shape, **options)
+        if body._mass is not None:
+            squares = None if "inertia" in options else per_mass
+            size = 1.0 if rho is None else volume
+            body._mass = replace(body._mass, volume=size, squares=squares)
+        return body
 
     # ---- places ---------------------------------------------------------------------------------
     def at(self, point: npt.ArrayLike, frame: npt.ArrayLike | None = None) -> RigidPoint:
@@ -250,17 +263,30 @@ class RigidBody(OneNode):
     @property
     def mass(self) -> float:
         """The mass [kg], 0 without inertia."""
-        return self._moments.mass if self._moments else 0.0
+        return 0.0 if self._mass is None else self._mass.moments().mass
 
     @property
     def _weighs(self) -> bool:
         """Whether it has a mass."""
-        return self._moments is not None
+        return self._mass is not None
 
     @property
     def centre(self) -> RigidPoint:
-        """The place of the centre of mass; without mass that of the origin."""
-        return self.at(self._moments.centre if self._moments else (0.0, 0.0, 0.0))
+        """The place of the centre of mass; without mass that of the origin.
+
+        Raises
+        ------
+        ParameterError : it follows a `Parameter`, and places do not.
+        """
+        if self._mass is not None and self._mass.moves:
+            raise ParameterError(
+                f"rigid body {self.name!r}: its centre of mass follows a Parameter, and a place "
+                "does not: give the point, body.at((x, y, z))",
+                asked="centre",
+                given=self._mass.centre,
+            )
+        moments = self._moments
+        return self.at(moments.centre if moments else (0.0, 0.0, 0.0))
 
     # ---- what a system asks of a body -----------------------------------------------------------
     @property
@@ -271,8 +297,8 @@ class RigidBody(OneNode):
     def bind(self, layout: Layout) -> RigidBinding:
         """Announce the node, the multipliers of rigidity and their blocks of coordinates."""
         places = np.concatenate([self.origin, self.frame.T.ravel()]).tolist()
-        values = {f"place{k + 1}": x for k, x in enumerate(places)}
-        values |= self._moments.values() if self._moments else {}
+        values: dict[str, Value] = {f"place{k + 1}": x for k, x in enumerate(places)}
+        values |= self._mass.values() if self._mass else {}
         own = layout.register(self, RigidBinding(self, layout, kinetic_law(), values))
         conditions = Rigidity(self.at((0, 0, 0)), self.length, f"rigidity:{own.name}")
         own.rigidity = layout.bind(conditions)
@@ -387,7 +413,8 @@ class RigidBinding(NodeBinding):
         own_jets = [(0, "value"), *((0, axis) for axis in AXES)]
         jets = entities.jets(configuration, own_jets, own_jets if rates else ())
         kernel = jit.points(law, configuration.comm)
-        values = {name: np.array([value]) for name, value in self.values.items()}
+        values = {name: np.array([value]) for name, value in self.numbers.items()}
+        uniform = {**uniform, **self.changing(kernel)}
         return entities.form(f"{what}:{self.name}", kernel, role, uniform, values, jets)
 
     def initial_rate(self, configuration: Configuration, rate: Array) -> None:
@@ -395,8 +422,12 @@ class RigidBinding(NodeBinding):
         at = self.here(configuration).reshape(-1, 4, 3)
         q = (configuration.reference + configuration.state)[at]
         arms = np.concatenate([np.zeros_like(q[:, :1]), q[:, 1:2] - q[:, :1], q[:, 2:]], axis=1)
-        rate[at] = np.cross(self.body.spin, arms)
-        rate[at[:, :2]] += self.body.velocity
+        spin, velocity = (
+            vector3(f"rigid body {self.body.name!r}: {name}", numbers_now(getattr(self.body, name)))
+            for name in ("spin", "velocity")
+        )
+        rate[at] = np.cross(spin, arms)
+        rate[at[:, :2]] += velocity
 
 
 class RigidPoint(End):

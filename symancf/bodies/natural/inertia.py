@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,16 @@ from symancf_codegen import declare
 
 from ...arrays import Array
 from ...errors import ParameterError, argument
-from ...values.parameter import label, reals
+from ...values.parameter import (
+    Checked,
+    Value,
+    cached_answer,
+    has_parameters,
+    label,
+    numbers_now,
+    parameters_in,
+    reals,
+)
 from .rigidity import PAIRS
 
 AXES = ("axis0", "axis1", "axis2")
@@ -46,6 +56,57 @@ class Inertia:
         values = {"m": self.mass} | {f"S{k + 1}": self.first[k] for k in range(3)}
         values |= {f"P{k + 1}{l + 1}": self.second[k, l] for k, l in PAIRS}
         return {name: float(value) for name, value in values.items()}
+
+
+@dataclass(frozen=True)
+class MassData:
+    """Mass, centre and inertia as a body was given them: numbers, or `Parameter` among these.
+
+    Attributes
+    ----------
+    what : the body, begins messages.
+    mass, centre, inertia : see `RigidBody`; `mass` is a density where there is a `volume`.
+    volume : of the body.
+    squares : (3,) principal moments of inertia of a body of mass 1, for all of mass; None: those
+        are `inertia`.
+    """
+
+    what: str
+    mass: Any
+    centre: Any
+    inertia: Any
+    volume: float = 1.0
+    squares: Array | None = None
+
+    def moments(self) -> Inertia:
+        """Return the moments of the present values.
+
+        Raises
+        ------
+        ParameterError : see `inertia_of`.
+        """
+        mass, centre, J = map(numbers_now, (self.mass, self.centre, self.inertia))
+        m = float(_numbers(f"{self.what}: mass", mass, ((),))) * self.volume
+        return inertia_of(self.what, m, centre, J if self.squares is None else m * self.squares)
+
+    def values(self) -> dict[str, Value]:
+        """Return the parameters of `kinetic_law`: numbers, or functions of `Parameter` objects."""
+        now: dict[str, Value] = dict(self.moments().values())
+        given = list(parameters_in([self.mass, self.centre, self.inertia]))
+        if not given:
+            return now
+        return {name: Checked(given, partial(self._value, k)) for k, name in enumerate(now)}
+
+    def _value(self, k: int, time: float) -> float:
+        return float(cached_answer(self, time, self._numbers)[k])
+
+    def _numbers(self) -> Array:
+        return np.array([*self.moments().values().values()])
+
+    @property
+    def moves(self) -> bool:
+        """Whether the centre of mass is somewhere else for other values of a `Parameter`."""
+        return has_parameters(self.centre)
 
 
 def inertia_of(what: str, mass: float, centre: npt.ArrayLike, J: npt.ArrayLike | None) -> Inertia:

@@ -20,7 +20,15 @@ from ...assembly.resolved import JetRows, Resolved
 from ...errors import ConstraintError, ParameterError, argument
 from ...places.ends import End, Ground, Symbols, frame_of
 from ...values.arguments import name_or
-from ...values.parameter import label, reals
+from ...values.parameter import (
+    Checked,
+    Numbers,
+    Parameter,
+    has_parameters,
+    label,
+    numbers_now,
+    reals,
+)
 from ...values.spellings import advise, former_arguments
 from ..node import NodeBinding, OneNode, motion_of_each
 
@@ -93,10 +101,12 @@ class PlanarBody(OneNode):
     position : (x, y, theta) of its frame in the reference configuration; theta [rad],
         counter-clockwise. (x, y) alone means theta = 0.
     name : shown in messages; by default bodies are counted.
-    mass : [kg]; None: a body without inertia.
+    mass : [kg], a number or a `Parameter`; None: a body without inertia.
     centre : centre of mass (sx, sy) in the body's frame.
-    inertia : about the centre of mass [kg m^2]; 0: a point mass, which nothing can spin up.
-    velocity : (vx, vy) of the body's origin, at the start of dynamics [m/s].
+    inertia : about the centre of mass [kg m^2], a number or a `Parameter`; 0: a point mass, which
+        nothing can spin up.
+    velocity : (vx, vy) of the body's origin, at the start of dynamics [m/s]; `Parameter` may be
+        among the numbers, as in `spin`.
     spin : angular velocity at the start of dynamics [rad/s].
 
     Examples
@@ -121,11 +131,11 @@ class PlanarBody(OneNode):
         position: npt.ArrayLike = (0.0, 0.0, 0.0),
         name: str | None = None,
         *,
-        mass: float | None = None,
+        mass: float | Parameter | None = None,
         centre: npt.ArrayLike = (0.0, 0.0),
-        inertia: float = 0.0,
-        velocity: npt.ArrayLike = (0.0, 0.0),
-        spin: float = 0.0,
+        inertia: float | Parameter = 0.0,
+        velocity: Numbers = (0.0, 0.0),
+        spin: float | Parameter = 0.0,
     ) -> None:
         place = reals(position).ravel()
         self.has_name = name is not None
@@ -138,26 +148,52 @@ class PlanarBody(OneNode):
                 given=position,
             )
         self._reference: Array = np.append(place, np.zeros(3 - place.size))
-        self.mass, self.inertia_about_centre = self._mass(mass, inertia)
+        if mass is None and (isinstance(inertia, Parameter) or inertia):
+            raise ParameterError(
+                f"planar body {self.name!r} has an inertia, but no mass: give mass=...",
+                asked="mass",
+                given=None,
+            )
+        self._mass, self._inertia = mass, inertia
+        self._mass_at(0.0), self._inertia_at(0.0)
         what = f"planar body {self.name!r}"
         self.centre = _pair(f"{what}: centre", centre)
-        self.velocity = _pair(f"{what}: velocity", velocity)
-        self.spin = _number(f"{what}: spin", spin, "a finite number")
+        self.velocity: Any = velocity
+        self.spin: Any = spin
+        start = self._start()
+        if not has_parameters([velocity, spin]):
+            self.velocity, self.spin = start
         # from the node, the centre of mass, to the origin; directions of the ground, reference
         self._offset: Array = -rotation(self._reference[2]) @ self.centre
         self.parameters: dict[str, Value] = {}
 
-    def _mass(self, mass: float | None, inertia: float) -> tuple[float, float]:
+    @property
+    def mass(self) -> float:
+        """The present mass [kg], 0 without inertia."""
+        return self._mass_at(0.0)
+
+    @property
+    def inertia_about_centre(self) -> float:
+        """The present moment of inertia about the centre of mass [kg m^2]."""
+        return self._inertia_at(0.0)
+
+    def _start(self) -> tuple[Array, float]:
+        """Return velocity (2,) and spin of the present values."""
         what = f"planar body {self.name!r}"
-        if mass is None:
-            if inertia:
-                raise ParameterError(
-                    f"{what} has an inertia, but no mass: give mass=...", asked="mass", given=None
-                )
-            return 0.0, 0.0
-        m = _number(f"{what}: mass", mass, "a positive number", 1e-300)
-        J = _number(f"{what}: inertia", inertia, "one number, about the centre of mass", 0.0)
-        return float(m), float(J)
+        spin = _number(f"{what}: spin", numbers_now(self.spin), "a finite number")
+        return _pair(f"{what}: velocity", numbers_now(self.velocity)), spin
+
+    def _mass_at(self, time: float) -> float:
+        if self._mass is None:
+            return 0.0
+        what = f"planar body {self.name!r}: mass"
+        return _number(what, numbers_now(self._mass), "a positive number", 1e-300)
+
+    def _inertia_at(self, time: float) -> float:
+        if self._mass is None:
+            return 0.0
+        what, give = f"planar body {self.name!r}: inertia", "one number, about the centre of mass"
+        return _number(what, numbers_now(self._inertia), give, 0.0)
 
     def __repr__(self) -> str:
         x, y, theta = self._reference
@@ -185,7 +221,7 @@ class PlanarBody(OneNode):
     @property
     def _weighs(self) -> bool:
         """Whether it has a mass."""
-        return self.mass > 0.0
+        return self._mass is not None
 
     @property
     def extent(self) -> float:
@@ -195,8 +231,10 @@ class PlanarBody(OneNode):
     def bind(self, layout: Layout) -> PlanarBinding:
         """Announce the node and its blocks of coordinates."""
         at = self._reference[:2] - self._offset  # of the node, the centre of mass
-        values = {"place1": float(at[0]), "place2": float(at[1])}
-        values |= {"m": self.mass, "J": self.inertia_about_centre}
+        values: dict[str, Value] = {"place1": float(at[0]), "place2": float(at[1])}
+        given = ("m", self._mass, self._mass_at), ("J", self._inertia, self._inertia_at)
+        for name, value, check in given:
+            values[name] = Checked(value, check) if isinstance(value, Parameter) else check(0.0)
         own = PlanarBinding(self, layout, kinetic_law(), values)
         own.announce(layout)
         return own
@@ -280,7 +318,8 @@ class PlanarBinding(NodeBinding):
         here = self.here(configuration)
         if len(here):
             arm = rotation(configuration.state[here[2]]) @ self.body._offset
-            rate[here] = *(self.body.velocity - self.body.spin * turned(arm)), self.body.spin
+            velocity, spin = self.body._start()
+            rate[here] = *(velocity - spin * turned(arm)), spin
 
 
 class PlanarPoint(End):
@@ -321,9 +360,11 @@ class PlanarPoint(End):
         return self._turned if self.frame is None else self.frame
 
     def constant(self, places: Resolved, jet: str) -> Array | None:
-        """Return the reference value (k, 3) of a jet."""
+        """Return the reference value (k, 3) of a jet; of ``planar`` none: coordinates have it."""
         if jet in ("value", "arm"):
             return places.X if jet == "value" else places.within
+        if jet == "planar":
+            return None
         if jet == "angle":
             return np.tile(self.body._reference[2:] * np.eye(3)[0], (places.size, 1))
         axis = self.reference_frame[:, int(jet.removeprefix("axis"))]

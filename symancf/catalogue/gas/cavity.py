@@ -406,6 +406,14 @@ class CavityBinding:
             energies, _ = self._assembler.energies(x)
         return -float(configuration.sum(np.array([energies.sum()]))[0])
 
+    def reference_volume_slope(self, configuration: Configuration) -> Array:
+        """Return the derivative of V_0 by reference positions, without lids (collective).
+
+        A local vector, complete at what this rank owns.
+        """
+        x = self._means(configuration, np.zeros_like(configuration.state))
+        return -self._forces(configuration, x)
+
     def closure(self, configuration: Configuration, state: Array) -> float:
         """Return the size of the sum of all normals over the area of the walls (collective).
 

@@ -13,16 +13,19 @@ state.
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array
+from ...arrays import Array, Ints
+from ...assembly.half import Half, write_tangent
+from ...assembly.shell import Shell
 from ...errors import ConstraintError, ConvergenceError
 from ...newton import SLOW_RATIO, newton
-from ...runtime.petsc import PETSc
+from ...runtime.petsc import PETSc, functions
 from ..solver import reason_name
 from .derivatives import ConstraintKinematics
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...assembly.form import Form
+    from ...assembly.matrix import Matrix
     from .motion import EquationsOfMotion
     from .newton import Newton
     from .stabilise import Stabilisation
@@ -65,6 +69,8 @@ class Accelerations:
         self._filled: PETSc.Vec | None = None  # what is added to the diagonal
         self._scale: PETSc.Vec | None = None  # of the matrix, which is d_i A_ij d_j with it
         self.lengths: Array | None = None
+        self._products: Shell | None = None  # with the mass, where the tangent is stored by halves
+        self._massless: Ints = np.zeros(0, np.int64)  # rows
         self._state_of_matrix: tuple[Array, float, int, int] | None = None
         self.factorisations, self.rtol = 0, LINEAR_TOLERANCE
         self._states = self.system.comm.allreduce(bool(motion.first.any()))
@@ -85,7 +91,7 @@ class Accelerations:
     # ---- the matrix -----------------------------------------------------------------------------
     def factor(self) -> None:
         """Assemble the matrix of the present state, unless that is what it is (collective)."""
-        m, system, matrix = self.motion, self.system, self.motion.matrix
+        m, system, matrix = self.motion, self.system, self.motion.storage
         if self._state_of_matrix is not None:
             at, time, state, revision = self._state_of_matrix
             same = matrix.mat.stateGet() == state and revision == m.mass.revision
@@ -93,6 +99,21 @@ class Accelerations:
                 same = same and time == system.time and np.array_equal(at, m.state[m.second])
             if same if system.comm.size == 1 else system.comm.allreduce(same, MPI.LAND):
                 return
+        if isinstance(matrix, Half):
+            self._of_halves(matrix)
+        else:
+            self._of_entries(matrix)
+        self._state_of_matrix = (
+            m.state[m.second].copy(),
+            system.time,
+            matrix.mat.stateGet(),
+            m.mass.revision,
+        )
+        self.factorisations += 1
+
+    def _of_entries(self, matrix: Matrix) -> None:
+        """Write mass and gradients to PETSc's AIJ (collective)."""
+        m = self.motion
         mass = m.mass_values()
         if self.kinematics.any:
             unloaded = np.where(m.algebraic, 0.0, m.state)
@@ -105,13 +126,33 @@ class Accelerations:
         self._fill_empty()
         self._equilibrate()
         self.newton.snes.getKSP().setOperators(matrix.mat, matrix.mat)
-        self._state_of_matrix = (
-            m.state[m.second].copy(),
-            system.time,
-            matrix.mat.stateGet(),
-            m.mass.revision,
-        )
-        self.factorisations += 1
+
+    def _of_halves(self, half: Half) -> None:
+        """Write the mass by halves, of which multigrid is made; products are exact (collective)."""
+
+        def write() -> int:
+            with half.rewritten():
+                return half.add(self.motion.mass, np.zeros_like(self._f), self._f)
+
+        write_tangent(half, write)
+        self._massless = half.fill()
+        if self._products is None:
+            self._products = Shell(self.system.numbering, self._mass_times)
+        self._products.mat.stateIncrease()
+        self.newton.snes.getKSP().setOperators(self._products.mat, half.mat)
+
+    def _mass_times(self, x: int, y: int) -> None:
+        """Write M x to y, vectors of PETSc by their handles; of components without mass x."""
+        newton, numbering = self.newton, self.system.numbering
+        source, to = ctypes.c_void_p(x), ctypes.c_void_p(y)
+        functions.VecCopy(source, ctypes.c_void_p(self._r.handle))
+        local = np.zeros_like(self._f)
+        newton.vectors.to_local(self._r, local)
+        self.motion.mass.residual(local, self._f)
+        rows = numbering.to_rows(self._f)
+        rows[self._massless] = self._r.getArray(readonly=True)[self._massless]
+        self._r.setArray(rows)
+        functions.VecCopy(ctypes.c_void_p(self._r.handle), to)
 
     def sizes(self) -> Array:
         """Return what a large motion makes of each constraint, 1 where none (collective).

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...arrays import Array
+    from ...assembly.assembler import Derivatives
     from ...assembly.state import State
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
@@ -69,6 +70,8 @@ class Backward:
 
     #: relative: what a step and the one made again from its beginning may differ by
     same = 1e-6
+    #: by which derivatives grow over each third of a motion that is worth a warning
+    growth = 100.0
 
     def __init__(
         self,
@@ -95,6 +98,7 @@ class Backward:
             k: len(form.kernel.memory) for k, form in enumerate(forms) if form.kernel.memory
         }
         self._earlier: dict[int, Array] = {}  # by what laws remember, of forces at the present time
+        self._starts = False  # whether the motion begins with rates given to bodies that follow p
         self._goals: list[Goal] = []  # at the present time, of which parameters occur in them
         self._require()
 
@@ -164,7 +168,8 @@ class Backward:
         """Go to a state of the trace, with the loads of its time (collective)."""
         self._integrator.restore(state)
         time = state.time
-        began = max((t for t in self._times if t < time), default=time)
+        first = int(np.searchsorted(self._times, time))
+        began = self._times[first - 1] if first else time
         self._motion.span = self._request.span(float(self._times[0]), float(began))
         self._motion.move_to(time)
 
@@ -188,7 +193,12 @@ class Backward:
         return [m.state[fixed], m.rate[fixed], m.acceleration[fixed], *first, *explicit]
 
     def _initial(self) -> list[Array]:
-        """Return what laws remember at first (collective)."""
+        """Return what laws remember at first, and the rates given to bodies (collective)."""
+        system = self._system
+        rates = [system.initial_rate()[: system.numbering.owned]] if self._starts else []
+        return [*self._first_memory(), *rates]
+
+    def _first_memory(self) -> list[Array]:
         if not self._remembers:
             return []
         system = self._system
@@ -212,9 +222,11 @@ class Backward:
             assemblers += [kinematics.gradients, kinematics.course]
         at_each_step = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
         chain = ChainRule(system, assemblers, variables, self._show, self._driven, at_each_step)
+        self._starts = self._begins_with_rates()
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
+        self._squares: list[float] = []  # of steps, the last first: w . M w / h^4
         bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
         self._go_to(self._states[-1])
@@ -224,10 +236,35 @@ class Backward:
             here = self._step(n, here, bars, seeds)
         self._add_goals(weights.get(0, []), self._states[0], bars)
         self._start(bars, seeds)
+        self._warn_of_growth()
         owned = slice(0, system.numbering.owned)
         found = Gradient(value, chain.finish())
         found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
         return found
+
+    def _warn_of_growth(self) -> None:
+        """Warn where derivatives by the state grow on and on towards the start (collective).
+
+        Where each third of the motion multiplies them by `growth`, which oscillations and sums over
+        time do not, two motions that begin next to one another part at this rate.
+        """
+        squares, count = self._system.sum(np.array(self._squares)), len(self._squares)
+        if count < 9:
+            return
+        late, middle, early = (
+            math.sqrt(part.max(initial=0.0)) for part in np.array_split(squares, 3)
+        )
+        if not (late > 0.0 and middle > self.growth * late and early > self.growth * middle):
+            return
+        share = math.log(early / late) / (2.0 / 3.0 * count)
+        rate = share * count / (self._states[-1].time - self._states[0].time)
+        self._system.once.warn(
+            "growth of a gradient",
+            f"the derivatives by the state grow by e^({rate:.3g} t) towards the start of the "
+            f"motion, {math.exp(share):.3g} times each step: motions that begin next to one "
+            "another part at this rate, and the gradient is right for small changes alone; take "
+            "goals of a shorter time",
+        )
 
     def value(self, goal: Goal) -> float:
         """Return the value of a goal (collective)."""
@@ -277,7 +314,7 @@ class Backward:
         m = self._motion
         forces, by_rate = self._pull(r, {})
         moved = np.where(m.second, m.acceleration + m.damping.mass * m.rate, 0.0)
-        inertia = m.mass.pull(moved, np.where(m.second, r, 0.0))
+        inertia = self._inertia(moved, r)
         mass = np.where(m.second, inertia.coordinates, 0.0)
         own = MotionVectors.zeros(len(r))
         own.u, own.v, own.a = forces.coordinates, by_rate + m.damping.mass * mass, mass
@@ -299,6 +336,12 @@ class Backward:
     def _length(self, state: State) -> float:
         """Return the length of the step that ends in a state."""
         return float(state.method["last_step"]) or self._request.step
+
+    def _inertia(self, a: Array, w: Array) -> Derivatives:
+        """Return derivatives of w . M a, of what moves (collective)."""
+        m = self._motion
+        w = np.where(m.second, w, 0.0)
+        return m.mass.pull(a, w, parameters=m.mass.changes)
 
     def _pull(self, w: Array, seeds: dict[int, Array]) -> tuple[Any, Array]:
         """Return derivatives of w . R + seeds . update at held rates, and by rates (collective)."""
@@ -335,11 +378,12 @@ class Backward:
             )
         m = self._motion
         self._integrator.factors(h)
-        self._go_to(before)
-        begin = self._present()
         shares = self._shares(before, h)
+        go_to = self._go_to if any(shares) else self._integrator.restore  # loads are those of after
+        go_to(before)
+        begin = self._present()
         start = self._biased(begin, h, last, shares)
-        self._go_to(after)
+        go_to(after)
         old = np.zeros_like(bars.a)  # derivative by accelerations at the beginning, of its own
         if settles:
             old = self._unsettle(start, now, h, after, bars)
@@ -356,7 +400,7 @@ class Backward:
         self._go_to(before)
         if shares[0] or shares[1]:
             self._constraints.jerk(h, np.where(m.second, by_jerk, 0.0), bars)
-            self._go_to(before)
+            self._integrator.restore(before)
         return begin
 
     def _shares(self, before: State, h: float) -> tuple[float, float]:
@@ -560,6 +604,7 @@ class Backward:
             by_rate[m.rate_factor == 0.0] = 0.0
         self._remember(seeds, forces.rows)
         mass = np.where(m.second, inertia.coordinates, 0.0)
+        self._squares.append(float((w * mass)[self._owned].sum()) / h**4)
         ended = MotionVectors(
             bars.u + held.coordinates,
             bars.v + by_rate + m.damping.mass * mass,
@@ -590,7 +635,7 @@ class Backward:
         w, last = solver.guess(b), np.inf
         for _ in range(solver.corrections):
             forces = solver.pull(w, seeds)
-            inertia = m.mass.pull(moved, np.where(m.second, w, 0.0))
+            inertia = self._inertia(moved, w)
             rest = direct + forces.coordinates + solver.inertia(inertia.coordinates)
             rest = np.where(self._free, -rest, 0.0)
             change = solver.guess(rest)
@@ -623,12 +668,28 @@ class Backward:
         start_rates = self._system.numbering.local(self._start_rates)
         self._through_start(step, start_rates, bars)
         self._remember(seeds, seeds)
-        if seeds:
-            first = [
-                seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()
-                for k, rows in self._remembers.items()
-            ]
+        first = [
+            seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()
+            for k, rows in self._remembers.items()
+        ]
+        if self._starts:
+            first.append(np.where(self._free, bars.v, 0.0)[: self._system.numbering.owned])
+        if first:
             self._constraints.add(state.time, step, {}, None, first)
+
+    def _begins_with_rates(self) -> bool:
+        """Tell whether the motion begins with the rates given to bodies (collective)."""
+        system = self._system
+        if not system.start_changes:
+            return False
+        self._go_to(self._states[0])
+        given, size = system.initial_rate()[: system.numbering.owned], self._start_rates
+        off = float(np.abs(given - size)[self._free[: len(size)]].max(initial=0.0))
+        most = float(np.abs(size).max(initial=0.0))
+        return bool(
+            system.comm.allreduce(off, op=MPI.MAX)
+            <= 1e-12 * system.comm.allreduce(most, op=MPI.MAX)
+        )
 
     def _through_start(self, step: float, start_rates: Array, bars: MotionVectors) -> None:
         """Turn derivatives by consistent values into those by the state and rates given.

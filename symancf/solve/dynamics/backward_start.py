@@ -120,7 +120,9 @@ class ConstraintsBackward:
         """
         m, kernels = self._motion, dict[int, Any]()
         for y, x in pairs:
-            self._join(kernels, INERTIA, m.mass.pull(np.where(m.second, x, 0.0), self._moving(-y)))
+            if m.mass.changes:
+                part = m.mass.pull(self._moving(x), self._moving(-y))
+                self._join(kernels, INERTIA, part)
             for weights, direction in ((x, -y), (y, -x)):
                 part = self._kinematics.pull_gradient(m.state, weights, self._moving(direction))
                 bars.u += np.where(m.second, part.coordinates, 0.0)
@@ -130,8 +132,10 @@ class ConstraintsBackward:
     def _moving(self, x: Array) -> Array:
         return np.where(self._motion.second, x, 0.0)
 
-    @staticmethod
-    def _join(kernels: dict[int, Any], number: int, part: Derivatives) -> None:
+    def _join(self, kernels: dict[int, Any], number: int, part: Derivatives) -> None:
+        """Add derivatives by the kernels of an assembler, if parameters reach these."""
+        if not self._chain.assemblers[number].changes:
+            return
         kernels[number] = joined(kernels[number], part) if number in kernels else part
 
     def _by_course(
@@ -163,16 +167,17 @@ class ConstraintsBackward:
         return np.where(m.second, back, 0.0)
 
     # ---- the jerk -------------------------------------------------------------------------------
-    def jerk(self, h: float, by_jerk: Array, bars: MotionVectors) -> None:
+    def jerk(self, h: float, by_jerk: Array, bars: MotionVectors, x: Array | None = None) -> None:
         """Add derivatives through `Accelerations.jerk` at the present motion (collective).
 
-        `by_jerk`: by the jerk. `bars` get those by coordinates, rates and accelerations.
+        `by_jerk`: by the jerk, which is `x` with its forces, if that is known. `bars` get those by
+        coordinates, rates and accelerations.
         """
         m, accelerations, kinematics = self._motion, self._accelerations, self._kinematics
         if not kinematics.any:
             return
         time = self._system.time
-        x = accelerations.jerk_with_forces(h)
+        x = accelerations.jerk_with_forces(h) if x is None else x
         y = self.solve(self._moving(by_jerk))
         if x is not None:
             own = MotionVectors.zeros(len(y))
@@ -215,7 +220,7 @@ class ConstraintsBackward:
     # ---- straightened rates ---------------------------------------------------------------------
     def straightened(
         self, h: float, bias: float, shift: float, A: Array
-    ) -> tuple[MotionVectors, list[Array]]:
+    ) -> tuple[MotionVectors, list[Any]]:
         """Return what `Spin` makes of the present rates and of A, and what it solves for.
 
         (collective)
@@ -232,13 +237,13 @@ class ConstraintsBackward:
         if w is not None:
             made.v = made.v + bias * self._moving(w)
             made.A = made.A + shift * self._moving(w)
-        return made, [x, z, rate, given]
+        return made, [x, z, rate, given, w]
 
     def straighten(
-        self, h: float, bias: float, shift: float, solved: Sequence[Array], bars: MotionVectors
+        self, h: float, bias: float, shift: float, solved: Sequence[Any], bars: MotionVectors
     ) -> None:
         """Turn derivatives by what `Spin` makes into those by what it is given (collective)."""
-        x, z, rate, given = solved
+        x, z, rate, given, w = solved
         time, kernels = self._system.time, dict[int, Any]()
         m, own = self._motion, MotionVectors.zeros(len(x))
         by_jerk = bias * bars.v + shift * bars.A
@@ -253,7 +258,7 @@ class ConstraintsBackward:
             self._join(kernels, number, part)
         self.add(time, h, kernels, own)
         bars += own
-        self.jerk(h, by_jerk, bars)
+        self.jerk(h, by_jerk, bars, w)
 
     # ---- the start ------------------------------------------------------------------------------
     def begin(

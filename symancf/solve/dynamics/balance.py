@@ -53,7 +53,8 @@ class Balance(Stopping):
         rows = RowNorms(system, [*system.forms, *motion.mass.forms])
         equations = rows.classes(lambda block: block.is_equation)
         super().__init__(rows, DIVERGENCE_RATIO, OLD_TANGENT_RATIO)
-        self.constraints = Constraints(motion.matrix, rows, equations)
+        matrix = motion.matrix if equations.any() else None
+        self.constraints = Constraints(matrix, rows, equations)
         self.motion, self.system, self.f = motion, system, f
         moves = rows.classes(lambda block: block.moves)
         follows = rows.classes(lambda block: block.kind == "dependent")  # its forces add up to zero

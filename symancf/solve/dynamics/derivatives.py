@@ -141,7 +141,8 @@ class ConstraintKinematics:
             for form in forms
         )
         self.gradients = system.assembler.part(forms)
-        self.gradients.attach(system.matrix, numbers)
+        if self.any:
+            self.gradients.attach(system.matrix, numbers)
         self._f: Array = np.zeros(system.numbering.coordinates)
         self.derive()
 
@@ -280,9 +281,9 @@ class ConstraintKinematics:
         By what `course` has, and by rates (local vector); `weights` at the rows of multipliers.
         """
         self._weigh(rate, 0.0, speed, bend)
-        found = self.course.pull(state, weights)
+        found = self.course.pull(state, weights, parameters=self.course.changes)
         with self.course.following(rate, np.ones_like(rate)):
-            both = self.course.pull(state, weights).coordinates
+            both = self.course.pull(state, weights, parameters=False).coordinates
         return found, both - found.coordinates
 
     def pull_gradient(self, state: Array, weights: Array, direction: Array) -> Derivatives:
@@ -293,4 +294,5 @@ class ConstraintKinematics:
         self._update(self.gradients)
         multipliers = self.system.numbering.those("multiplier")
         at = np.where(multipliers, weights, state)
-        return self.gradients.pull(at, np.where(multipliers, 0.0, direction))
+        v = np.where(multipliers, 0.0, direction)
+        return self.gradients.pull(at, v, parameters=self.gradients.changes)

@@ -120,7 +120,7 @@ class Integrator:
         self.factors(h)
         with together(self.newton.comm):
             m.tangent(np.zeros_like(m.state))
-        diagonal = m.matrix.mat.getDiagonal().getArray()
+        diagonal = m.storage.mat.getDiagonal().getArray()
         rows = m.second[self.newton.numbering.coordinate_of_row]
         return self.newton.largest(float(np.abs(diagonal[rows]).max(initial=0.0)))
 

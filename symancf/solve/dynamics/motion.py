@@ -12,6 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array, Mask
+from ...assembly.half import Half
 from ...assembly.numbering import MOVING
 from ...bodies.plane.factor import FACTOR
 from ...errors import ParameterError
@@ -82,6 +83,7 @@ class EquationsOfMotion:
     settled : mask of the coordinates that are functions of the others (pressures, lids); in
         index-1 methods `DiscreteSystem.settle` finds them.
     inertia : M a of the last residual (local vector).
+    half : storage of the tangent by halves, where that is solved with; set before others use this.
     mass_part : what the mass has added to the last tangent, by its entries on this rank.
     moving : supports whose prescribed values may change in time.
     driven : parameters of joints that are functions of time: owner, name, value.
@@ -109,10 +111,9 @@ class EquationsOfMotion:
         self.algebraic: Mask = numbering.those("multiplier") & ~follows
         self.settled: Mask = numbering.those("algebraic", "dependent", "tie") | follows
         self.mass: Assembler = system.inertia
-        system.place_mass()
         with together(system.comm):
             system.update(system.time)
-        self.matrix: Matrix = system.matrix
+        self.half: Half | None = None
         self.inertia: Array = np.zeros(n)
         self.mass_part: Array = np.zeros(0)
         self._damped: Array = np.zeros(n)
@@ -171,6 +172,17 @@ class EquationsOfMotion:
         return rate
 
     # ---- tangent --------------------------------------------------------------------------------
+    @property
+    def matrix(self) -> Matrix:
+        """The tangent as PETSc's AIJ, with places for the mass (collective)."""
+        self.system.place_mass()
+        return self.system.matrix
+
+    @property
+    def storage(self) -> Matrix | Half:
+        """Where the tangent that is solved with is written (collective)."""
+        return self.half or self.matrix
+
     def mass_values(self) -> tuple[Array, Array]:
         """Return the mass matrix in the tangent's pattern: values of its two parts.
 
@@ -186,15 +198,21 @@ class EquationsOfMotion:
             cached = self._mass_values = revision, matrix.diagonal.copy(), matrix.off.copy()
         return cached[1:]
 
-    def tangent(self, scratch: Array) -> int:
-        """Assemble d(M a + C v + R)/du with the present factors; return the bad points."""
-        matrix, assembler = self.matrix, self.system.assembler
-        diagonal, off = self.mass_values()
+    def tangent(self, scratch: Array, storage: Matrix | Half | None = None) -> int:
+        """Assemble d(M a + C v + R)/du with the present factors; return the bad points.
+
+        `storage` : where it is written, default: what is solved with.
+        """
+        storage, assembler = storage or self.storage, self.system.assembler
         second = np.flatnonzero(self.second)
         B = float(self.acceleration_factor[second[0]]) if len(second) else 0.0
         R = float(self.rate_factor[second[0]]) if len(second) else 0.0
         B += R * self.damping.mass
         beta = R * self.damping.stiffness
+        if isinstance(storage, Half):
+            return self._write(storage, scratch, B, beta)
+        matrix = storage
+        diagonal, off = self.mass_values()
         if beta:
             with assembler.only(self._strain):
                 assembler.tangent(self.state, scratch, matrix)
@@ -207,6 +225,18 @@ class EquationsOfMotion:
             matrix.diagonal += beta * stiff[0]
             matrix.off += beta * stiff[1]
         matrix.finish()
+        return bad
+
+    def _write(self, half: Half, scratch: Array, mass: float, strain: float) -> int:
+        """Write the tangent by halves with factors of the mass and of the strains' part."""
+        assembler = self.system.assembler
+        with half.rewritten():
+            bad = half.add(assembler, self.state, scratch)
+            if mass:
+                half.add(self.mass, np.zeros_like(self.state), scratch, mass)
+            if strain:
+                with assembler.only(self._strain):
+                    half.add(assembler, self.state, scratch, strain)
         return bad
 
     def restore(self, state: State) -> None:

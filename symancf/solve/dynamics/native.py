@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 from ...arrays import address, pointer
 from ...assembly.assembler import CODE
+from ...assembly.matrix import Matrix
 from ...assembly.revisions import REVISIONS, Verdict
 from ...newton import (
     CORRECTION_TOLERANCE,
@@ -350,14 +351,17 @@ class Native:
             vector_F=newton.F.handle,
             vector_step=newton.step.handle,
         )
-        matrix = newton.motion.matrix
         self._inertia_of = 0.0
+        if isinstance(matrix := newton.motion.storage, Matrix):  # else C makes no tangents
+            self.tangent.give(
+                entries=matrix.nonzeros,
+                value=matrix.diagonal,
+                prescribed=len(matrix.prescribed),
+                place=matrix.prescribed,
+                partner=matrix.partner,
+                matrix=matrix.mat.handle,
+            )
         self.tangent.give(
-            entries=matrix.nonzeros,
-            value=matrix.diagonal,
-            prescribed=len(matrix.prescribed),
-            place=matrix.prescribed,
-            partner=matrix.partner,
             gradients=len(constraints.places[0]),
             gradient=constraints.places[0],
             of=constraints.row[0],
@@ -365,7 +369,6 @@ class Native:
             round_off=constraints.round_off,
             others=np.zeros(len(constraints.rows)),
             limits=constraints.limits,
-            matrix=matrix.mat.handle,
         )
         n, self._old = len(newton.f), np.zeros(numbering.rows)
         self.work.give(

@@ -11,6 +11,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...arrays import Array
+from ...assembly.half import write_tangent
 from ...assembly.vectors import Vectors
 from ...bodies.natural.body import RigidBody
 from ...errors import ConvergenceError
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.form import Form
+    from ...assembly.half import Half
     from ...newton import Aid, AidRow
     from ...runtime.options import SolverOptions
     from .motion import EquationsOfMotion
@@ -94,7 +96,7 @@ class Newton(VectorEquations):
         numbering = self.numbering = self.system.numbering
         self.vectors = Vectors(numbering)
         super().__init__(self.system.comm, snes, self.vectors.new())
-        self.J = motion.matrix.mat
+        self.J = motion.storage.mat
         n = numbering.coordinates
         self.base, self.base_rate, self.base_acceleration = np.zeros(n), np.zeros(n), np.zeros(n)
         self.f, self._scratch = np.zeros(n), np.zeros(n)
@@ -107,11 +109,10 @@ class Newton(VectorEquations):
         self.tangent.stale = True
         snes.setJacobian(loosely(self._linearized), self.J, self.J)
         self.balance = Balance(motion, self.f, self.native)
-        scratch = self.x.duplicate(), self.x.duplicate()
-        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), scratch)
-        self.preconditioner = Preconditioner(
-            self.system, motion.matrix, snes.getKSP(), is_symmetric(self.system, dynamic=True)
-        )
+        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.scratch)
+        self._half = motion.half
+        symmetric = is_symmetric(self.system, dynamic=True) or self._half is not None
+        self.preconditioner = Preconditioner(self.system, motion.storage, snes.getKSP(), symmetric)
         self.takeover: Takeover | None = None
         self.kinked = any(form.kinked for form in self.system.forms)
         self.chooses = bool(self.kinked and numbering.size and "nearest" in uses)
@@ -178,10 +179,23 @@ class Newton(VectorEquations):
         if rebuilt:
             self.J = self.motion.matrix.mat
             self.snes.getKSP().reset()
-            self.snes.setJacobian(loosely(self._linearized), self.J, self.J)
+            self._show()
             constraints = self.balance.constraints
             constraints.relisted()
             constraints.measure(self.balance.rows.sizes())
+
+    def _show(self) -> None:
+        """Let PETSc have the tangent that is solved with, which is another one."""
+        self.snes.setJacobian(loosely(self._linearized), self.J, self.J)
+
+    def _store_in(self, half: Half | None) -> None:
+        """Write tangents to a half from now on, or to PETSc's AIJ (collective)."""
+        if self._half is not None:
+            self.motion.half = half
+            self.preconditioner.use(self.motion.storage)
+            self.J = self.motion.storage.mat
+            self.tangent.stale = True
+            self._show()
 
     # ---- the equations --------------------------------------------------------------------------
     def evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
@@ -219,9 +233,9 @@ class Newton(VectorEquations):
             self.tangent.made_now = False
             return
         self.native.call("tangent_made")
-        with together(self.comm):
-            bad = self.motion.tangent(self._scratch)
-            if rows is not None:
+        bad = write_tangent(self.motion.storage, lambda: self.motion.tangent(self._scratch))
+        if rows is not None:
+            with together(self.comm):
                 rows.take(self.motion.state if rubs else None)
         if not self._determined:
             self._require_determined()
@@ -354,8 +368,8 @@ class Newton(VectorEquations):
         self.leftover.measure(sizes)
         self.size = float(sizes.max(initial=0.0))
         self.forget()
-        if self.takeover is not None:
-            self.takeover.call()
+        if self.takeover is not None and self.takeover.call():
+            self._store_in(self._half)
         self.native.begin()
         self.tell_solver()
 
@@ -421,6 +435,7 @@ class Newton(VectorEquations):
         """Let factors take over where Krylov's method has failed; tell whether (collective)."""
         if takeover.wanted(self.snes.getKSP().getConvergedReason()):
             takeover.take()
+            self._store_in(None)
             self.tell_solver()
             return True
         failed = reason == PETSc.SNES.ConvergedReason.DIVERGED_LINEAR_SOLVE

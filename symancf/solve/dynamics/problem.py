@@ -8,7 +8,7 @@ import time as clock
 import weakref
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 import numpy as np
 from mpi4py import MPI
@@ -35,6 +35,7 @@ from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
 from ..gradients.trace import Trace
 from ..march import march
+from ..preconditioner import without_aij
 from ..rigid import attach_rigid_modes
 from ..solver import fitting, idle_options, is_symmetric
 from .accelerations import Accelerations
@@ -61,11 +62,13 @@ if TYPE_CHECKING:
     from ...values.parameter import Field, Parameter
     from ..cost import Cost
     from ..gradients.goal import Goal
-    from ..gradients.gradient import Gradient
+    from ..gradients.gradient import Gradient, Variable
     from .backward import Backward
     from .energy import Energies
     from .integrator import Integrator
     from .stabilise import Stabilisation
+
+    Sweep = TypeVar("Sweep", bound=Backward)
 
 TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
 
@@ -159,6 +162,7 @@ class DynamicProblem(OneProcess, Displayable):
         self._first: State | None = None
         self._trace: Trace | None = None  # of the last call of `solve`
         self._request: Requested  # of that
+        self._begins_with_given_rates = False  # those of bodies, see `_take_rates`
         self._given_rates: Array | None = None  # with which it began
         self._driven: list[Array] = []  # what parameters drove at its end
 
@@ -214,8 +218,6 @@ class DynamicProblem(OneProcess, Displayable):
         ts.setOptionsPrefix(self._prefix)
         snes = ts.getSNES()
         uses = wanted(self._options) if self._options.choice("aids") else AIDS
-        self._newton = Newton(self._motion, snes, uses)
-        self._accelerations = Accelerations(self._motion, self._newton)
         method = chosen(self.method, self._options.choice("ts_type"))
         preconditioner = self._options.choice("pc_type")
         self._options.refuse(f"method={name_of(method)!r}", used_by(method))
@@ -224,7 +226,12 @@ class DynamicProblem(OneProcess, Displayable):
             fitting(defaults(system, method, preconditioner, fixed), preconditioner)
         )
         if options.get("pc_type") == "gamg":
+            system.place_mass()
             attach_rigid_modes(system, system.matrix.mat)
+        if method == IMPLICIT and without_aij(system, options["ksp_type"], options["pc_type"]):
+            self._motion.half = system.half_of_motion
+        self._newton = Newton(self._motion, snes, uses)
+        self._accelerations = Accelerations(self._motion, self._newton)
         self._integrator = integrator(
             method, self._accelerations, self.spectral_radius, self._stabilisation
         )
@@ -592,6 +599,7 @@ class DynamicProblem(OneProcess, Displayable):
         if system.redundant.some:
             require_consistent(system, to)
         if not self._started:
+            self._take_rates()
             self._first = self._first or self.state
         steps = TimeSteps(self, request, restarts)
         steps.begin(None if restarts is None else restarts.saved(to))
@@ -619,6 +627,19 @@ class DynamicProblem(OneProcess, Displayable):
         if not isinstance(self._integrator, Explicit):
             self._audit.tell_gain(self.energies)
         self._driven = [] if self._trace is None else self._fingerprint()
+
+    def _take_rates(self) -> None:
+        """Let a motion that begins anew have the rates that bodies are given now (collective).
+
+        Those that the program has written stay.
+        """
+        system, first = self._system, self._first
+        if first is None:
+            self._begins_with_given_rates = system.has_given_rates
+        elif self._begins_with_given_rates and first.rate is not None:
+            same = np.array_equal(system.rate[: system.numbering.owned], first.rate)
+            if system.comm.allreduce(same, op=MPI.LAND):
+                system.give_rates()
 
     # ---- derivatives ----------------------------------------------------------------------------
     @warns_once
@@ -654,18 +675,37 @@ class DynamicProblem(OneProcess, Displayable):
         See `Trace`.
         """
         from ..gradients.gradient import require_goal, require_variables
+        from .backward import Backward
 
         found = require_goal(goal, moves=True)
         variables = require_variables(self._system, parameters)
-        with self._backward() as backward:
+        with self._over_trace(Backward) as backward:
             return backward.gradient(found, variables)
+
+    @warns_once
+    def sensitivity(self, parameters: Sequence[Variable], *, of: Sequence[Goal]) -> list[Gradient]:
+        """Return dJ/dp of several goals of the last motion, in their order (collective).
+
+        The direct way: linear steps along each parameter and each value of a field, forwards over
+        the trace, whatever the number of goals. Errors are those of `gradient`; laws with memory,
+        controllers with a state, and steps after which rates were changed are refused.
+        """
+        from ..gradients.gradient import require_goal, require_variables
+        from .forward import Forward
+
+        given = of if isinstance(of, list | tuple) else [of]
+        goals = [require_goal(goal, moves=True) for goal in given]
+        variables = require_variables(self._system, parameters)
+        with self._over_trace(Forward) as forward:
+            return forward.sensitivity(goals, variables)
 
     @warns_once
     def value(self, goal: Goal) -> float:
         """Return a goal of the last motion, which `solve` has given a trace (collective)."""
         from ..gradients.gradient import require_goal
+        from .backward import Backward
 
-        with self._backward() as backward:
+        with self._over_trace(Backward) as backward:
             return backward.value(require_goal(goal, moves=True))
 
     def _solve_with(self, assign: Callable[[], None]) -> None:
@@ -677,15 +717,13 @@ class DynamicProblem(OneProcess, Displayable):
         self.solve(request.to, request.step, trace=trace, **more)
 
     @contextmanager
-    def _backward(self) -> Iterator[Backward]:
-        """Return what goes back over the last motion; put that back afterwards (collective).
+    def _over_trace(self, kind: type[Sweep]) -> Iterator[Sweep]:
+        """Return what goes over the last motion; put that back afterwards (collective).
 
         Raises
         ------
         ParameterError : there is no trace, or something is another than after the last solution.
         """
-        from .backward import Backward
-
         if self._trace is None or not self._driven:
             raise ParameterError(
                 "gradient: the motion has no trace: call solve(to=..., step=..., trace=sa.Trace())",
@@ -703,7 +741,7 @@ class DynamicProblem(OneProcess, Displayable):
         assert given is not None
         try:
             with self._options, STAGES["motion"]:
-                yield Backward(self._accelerations, integrator, self._trace, request, given)
+                yield kind(self._accelerations, integrator, self._trace, request, given)
         finally:
             integrator.restore(end)
             self._motion.span = request.span(end.time, end.time)
@@ -713,9 +751,14 @@ class DynamicProblem(OneProcess, Displayable):
 
     def _fingerprint(self) -> list[Array]:
         """Return what the motion depends on at its end (collective)."""
-        system = self._system
+        system, prescribed = self._system, self._system.state.copy()
+        system.prescribe(system.time, prescribed)
         with together(system.comm):
             system.update(system.time)
-        rows = [rows for _, rows in sorted(system.assembler.rows.items())]
+            system.inertia.update(system.time)
+        kernels = (system.assembler, system.inertia)
+        values = [x.values.copy() for x in kernels]
+        values += [rows for x in kernels for _, rows in sorted(x.rows.items())]
+        start = [system.initial_rate()] if system.start_changes else []
         at = np.array([system.time])
-        return [at, system.state.copy(), system.rate.copy(), system.assembler.values.copy(), *rows]
+        return [at, system.state.copy(), prescribed, system.rate.copy(), *values, *start]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,6 +114,35 @@ class TransposedStep:
         self.stale = count > self.most
         return self._local(found)
 
+    def solve(self, b: Array) -> Array:
+        """Return S^-1 b, a local vector that is zero at fixed coordinates (collective)."""
+        if self.stale:
+            self._renew()
+        system, numbering, motion = self._system, self._system.numbering, self._motion
+
+        def product(rows: Array) -> Array:
+            v, f = self._local(rows), np.zeros_like(motion.state)
+            with system.assembler.following(system.rate, motion.rate_factor):
+                system.assembler.product(motion.state, v, f)
+            factor = motion.acceleration_factor + motion.damping.mass * motion.rate_factor
+            return numbering.to_rows(f + self.mass(factor * v))
+
+        right = numbering.to_rows(b)
+        precede = partial(self._precede, transpose=False)
+        x, rest, count = fgmres(
+            product, precede, right, system.sum, self.residual, self.least, self.vectors
+        )
+        if rest > self.least:
+            raise ParameterError(
+                f"the tangent of the step to t = {system.time:g} is singular, or nearly so: "
+                f"sensitivities do not exist (a linear system is solved to {rest:.1e} alone)",
+                asked="sensitivity",
+                given=rest,
+            )
+        self.iterations += count
+        self.stale = count > self.most
+        return self._local(x)
+
     def _local(self, rows: Array) -> Array:
         """Return a local vector with ghosts of rows, zero at fixed coordinates (collective)."""
         v = np.zeros_like(self._motion.state)
@@ -124,7 +154,7 @@ class TransposedStep:
         """Make factors of the tangent of the present step (collective)."""
         motion, pc = self._motion, self._ksp.getPC()
         with together(self._system.comm):
-            motion.tangent(np.zeros_like(motion.state))
+            motion.tangent(np.zeros_like(motion.state), motion.matrix)
         mat = motion.matrix.mat
         self._ksp.setOperators(mat, mat)
         pc.setReusePreconditioner(False)
@@ -150,11 +180,12 @@ class TransposedStep:
             if self._refines and not given:
                 options.delValue(name)
 
-    def _precede(self, rows: Array) -> Array:
-        """Return about S^-T times a vector of rows (collective)."""
+    def _precede(self, rows: Array, transpose: bool = True) -> Array:
+        """Return about S^-T, or S^-1, times a vector of rows (collective)."""
         self._b.setArray(rows)
         try:
-            self._ksp.solveTranspose(self._b, self._x)
+            solve = self._ksp.solveTranspose if transpose else self._ksp.solve
+            solve(self._b, self._x)
         except PETSc.Error as error:
             raise self._failure(error) from error
         return np.array(self._x.getArray(readonly=True))

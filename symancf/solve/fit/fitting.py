@@ -1,37 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constants of a law from tests of the material: `sa.fit`."""
+"""Constants from tests of the material and of structures: `sa.fit`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import least_squares, lsq_linear
 
-from ...errors import ConvergenceError, ParameterError
-from ...kinematics.naming import law_of
+from ...errors import ParameterError
+from ...kinematics.naming import law_of, signature
 from ...values import arguments
-from ...values.domain import Domain, NotZero, domains_of
+from ...values.domain import Domain, domains_of
+from ...values.parameter import Parameter, label
+from .coupons import Coupons
+from .joint import Joint, Structure
+from .limits import Limits
 from .material_test import MaterialTest
-from .response import Response
 from .result import Fit, identified
-from .stability import not_convex, not_stable
-from .units import implausible
+from .structure_test import StructureTest
 
 if TYPE_CHECKING:
     from ...arrays import Array
 
-SAMPLES = 120  # of constants that are no moduli, looked at before least squares
-REFINED = 4  # the best of them, from which least squares begin
-EVALUATIONS = 60  # of the stresses in least squares from one start
-BULK_RATIO = 100.0  # bulk over shear modulus to begin with, where no test tells it
-
 
 def fit(
     law: Any,
-    tests: MaterialTest | Sequence[MaterialTest],
+    tests: MaterialTest | StructureTest | Sequence[MaterialTest | StructureTest],
     *,
     fixed: Mapping[str, float] | None = None,
     start: Mapping[str, float] | None = None,
@@ -40,7 +35,7 @@ def fit(
     positive_terms: bool = False,
     seed: int = 0,
 ) -> Fit:
-    r"""Find the constants of a law that agree best with tests of the material.
+    r"""Find the constants that agree best with tests of the material, of structures, or both.
 
     Least squares of the nominal stresses P of all tests t with N_t rows,
 
@@ -53,12 +48,16 @@ def fit(
     found by linear least squares for many samples of the others; the best begin. Of a law with
     memory the whole history of each test is followed.
 
+    Of a `StructureTest` the goals stand in the place of P, with derivatives by `sensitivity` or, of
+    a trace, `gradient`. Constants of structures are `Parameter` of their names; least squares begin
+    at their values, and the best ones are their values afterwards (collective).
+
     Parameters
     ----------
     law : energy of a solid, of the catalogue or your own, also one with memory (`prony`,
         `ogden_roxburgh`, ...). Of one with preferred directions the axes of the tests are those of
-        the body.
-    tests : made by `MaterialTest`.
+        the body. Of structures also a `Parameter`, or a list of them that may begin with an energy.
+    tests : made by `MaterialTest`, or `StructureTest`.
     fixed : name -> value of constants that are known.
     start : name -> value where to begin; of constants not named many samples are tried.
     bounds : name -> (least, largest); beside the domains that the law declares.
@@ -76,7 +75,8 @@ def fit(
     Raises
     ------
     ParameterError : fewer rows than constants; stretches that go forth and back for a law without
-        memory; no time where the stress depends on it; unknown names.
+        memory; no time where the stress depends on it; unknown names; a structure whose body has a
+        number for what is to be found; see `StaticProblem.gradient`.
     ConvergenceError : no sample of constants has an equilibrium in all tests.
 
     Examples
@@ -89,27 +89,196 @@ def fit(
     >>> round(found.values["C10"])
     200000
     """
-    tests = [*tests] if isinstance(tests, list | tuple) else [tests]  # type: ignore[list-item]
-    fixed, start = _constants("fixed", fixed), _constants("start", start)
-    bounds = _pairs(bounds)
+    every: list[Any] = [*tests] if isinstance(tests, list | tuple) else [tests]
+    energy, parameters = _wanted(law)
+    known, begin = _constants("fixed", fixed), _constants("start", start)
+    within = _pairs(bounds)
     incompressible = (
         None if incompressible is None else arguments.flag("fit", "incompressible", incompressible)
     )
     positive_terms = arguments.flag("fit", "positive_terms", positive_terms)
     seed = arguments.integer("fit", "seed", seed, least=0)
-    for test in tests:
-        if not isinstance(test, MaterialTest):
+    pulled, built = _tests(every, energy)
+    read = None if energy is None else signature(law_of(energy))
+    title, own = ("fit", ()) if read is None else (read.name, read.parameters)
+    possible = (*own, *(p.name for p in parameters))
+    _require_known(title, possible, {"fixed": known, "bounds": within})
+    coupons = None
+    if pulled:
+        of_law = {n: x for n, x in known.items() if n in own}
+        coupons = Coupons.of(energy, pulled, of_law, within, incompressible, positive_terms)
+    wanted = [n for n in possible if n not in known]
+    structures = [Structure(test, wanted, parameters) for test in built]
+    of_structures = {n for s in structures for n in s.names}
+    names = tuple(
+        n for n in wanted if n in of_structures or (coupons is not None and n in coupons.names)
+    )
+    for one in parameters:
+        if one.name in wanted and one.name not in of_structures:
+            raise ParameterError(
+                f"fit: no structure has the parameter {one.name!r}",
+                asked=one.name,
+                possible=tuple(sorted(of_structures)),
+            )
+    _require_rows(every, names)
+    for test in built:
+        _require_same(test, title, known, coupons.names if coupons is not None else ())
+    if structures:
+        limits = Limits(_domains(built, names), within)
+        joint = Joint(names, coupons, structures, limits)
+        theta = joint.best(begin, seed)
+        difference, slope = joint.differences(theta)
+        told = joint.notes
+    else:
+        assert coupons is not None
+        limits, told = coupons.limits, []
+        theta = coupons.best(begin, seed)
+        difference, slope = coupons.differences(theta)
+    values = {**known, **dict(zip(names, map(float, theta), strict=True))}
+    ordered: list[MaterialTest | StructureTest] = [*pulled, *built]
+    inside = np.array([limits.inside(n, x) for n, x in zip(names, theta, strict=True)], dtype=bool)
+    moved = [n for n, i in zip(names, inside, strict=True) if i]
+    errors, correlation, unknown = identified(
+        moved, theta[inside], slope[:, inside], difference, _variance(ordered, difference, moved)
+    )
+    notes = [*told, *unknown]
+    answers: list[Array] = []
+    if coupons is not None:
+        silent = coupons.response.ineffective
+        if left := [n for n in silent if n not in known and n not in names]:
+            notes.append(
+                f"these tests say nothing of {', '.join(left)}: no stress depends on it; give it "
+                "to the body yourself"
+            )
+        answers += coupons.stresses(values)
+    answers += [s.objective.present().reshape(s.test.data.shape) for s in structures]
+    notes += limits.told(names, theta)
+    notes += [] if coupons is None else coupons.notes(values)
+    return Fit(
+        name=title,
+        law=energy,
+        values=values,
+        names=tuple(moved),
+        errors=dict(zip(moved, map(float, errors), strict=True)),
+        correlation=correlation,
+        tests=tuple(ordered),
+        stresses=tuple(answers),
+        incompressible=coupons is not None and coupons.response.incompressible,
+        notes=tuple(notes),
+        response=None if coupons is None else coupons.response,
+    )
+
+
+def _wanted(given: Any) -> tuple[Any, list[Parameter]]:
+    """Return the energy, or None, and the parameters whose values are to be found."""
+    every = [*given] if isinstance(given, list | tuple) else [given]
+    parameters = [one for one in every if isinstance(one, Parameter)]
+    energies = [one for one in every if not isinstance(one, Parameter)]
+    if len(energies) > 1 or not every or not all(callable(one) for one in energies):
+        raise ParameterError(
+            f"fit: law={label(given)}: give an energy, a sa.Parameter, or a list of an energy and "
+            "parameters",
+            asked="law",
+            given=label(given),
+        )
+    return (energies[0] if energies else None), parameters
+
+
+def _tests(every: Sequence[Any], energy: Any) -> tuple[list[MaterialTest], list[StructureTest]]:
+    """Return the tests of the material and those of structures."""
+    pulled = [test for test in every if isinstance(test, MaterialTest)]
+    built = [test for test in every if isinstance(test, StructureTest)]
+    for test in every:
+        if not isinstance(test, MaterialTest | StructureTest):
             raise ParameterError(
                 f"fit: a test is {test!r}: make tests by MaterialTest.uniaxial(...), planar, "
-                "equibiaxial, biaxial or volumetric",
+                "equibiaxial, biaxial or volumetric, or StructureTest(...)",
                 asked="tests",
                 given=test,
             )
-    if not tests:
-        raise ParameterError("fit: no test is given", asked="tests", given=tests)
-    problem = _Problem.of(law, tests, fixed, bounds, incompressible, positive_terms)
-    found = problem.best(start, seed)
-    return problem.result(found)
+    if not every:
+        raise ParameterError("fit: no test is given", asked="tests", given=every)
+    if pulled and energy is None:
+        raise ParameterError(
+            f"fit: {pulled[0].name} is a test of a material, and there is no energy: "
+            "fit([energy, parameter], tests)",
+            asked="law",
+            given=None,
+        )
+    return pulled, built
+
+
+def _require_known(
+    title: str, possible: Sequence[str], constants: Mapping[str, Mapping[str, object]]
+) -> None:
+    """Check that names are those of constants or parameters."""
+    for what, names in constants.items():
+        for name in names:
+            if name not in possible:
+                raise ParameterError(
+                    f"fit: {what} names {name!r}, which {title} does not have; it has "
+                    f"{', '.join(possible)}",
+                    asked=name,
+                    possible=tuple(possible),
+                )
+
+
+def _require_rows(tests: Sequence[Any], names: Sequence[str]) -> None:
+    """Check that there are as many data as constants."""
+    rows = sum(test.data.size for test in tests)
+    if rows < len(names):
+        raise ParameterError(
+            f"fit: {rows} measured values for {len(names)} constants ({', '.join(names)}): measure "
+            "more, or give some of them by fixed=",
+            asked="tests",
+            given=rows,
+        )
+
+
+def _require_same(
+    test: StructureTest, title: str, fixed: Mapping[str, float], names: Sequence[str]
+) -> None:
+    """Check that a structure follows the constants of the law that its bodies have.
+
+    Raises
+    ------
+    ParameterError : a body has a number where a constant is looked for, or another one than the
+        known one.
+    """
+    for body in getattr(test.problem.system, "bodies", ()):
+        energy = getattr(body, "_energy_function", None)
+        if energy is None or not callable(energy) or signature(energy).name != title:
+            continue
+        for name, own in body.parameters.items():
+            alike = isinstance(own, Parameter) and own.name == name
+            value = own.value if isinstance(own, Parameter) else own
+            if (name in names and not alike) or (name in fixed and value != fixed[name]):
+                raise ParameterError(
+                    f"fit: body {body.name!r} of {test.name} has {name} = {label(own)}: give it "
+                    + (f"{fixed[name]:g}" if name in fixed else f"sa.Parameter({name!r}, ...)"),
+                    asked=name,
+                    given=label(own),
+                )
+
+
+def _domains(tests: Sequence[StructureTest], names: Sequence[str]) -> dict[str, Domain]:
+    """Return the domains that energies of bodies declare of parameters, by the names of these."""
+    found: dict[str, Domain] = {}
+    for test in tests:
+        for body in getattr(test.problem.system, "bodies", ()):
+            own = domains_of(getattr(body, "_energy_function", None))  # type: ignore[type-var]
+            for name, value in getattr(body, "parameters", {}).items():
+                if isinstance(value, Parameter) and value.name in names and name in own:
+                    found[value.name] = own[name]
+    return found
+
+
+def _variance(tests: Sequence[Any], difference: Array, names: Sequence[str]) -> Array:
+    """Return the variance of each difference over its scale (rows,)."""
+    ends = np.cumsum([test.data.size for test in tests])[:-1]
+    parts = zip(tests, np.split(difference, ends), strict=True)
+    share = len(names) / len(difference)
+    return np.concatenate([test.variance(part, share * len(part)) for test, part in parts])
 
 
 def _constants(what: str, given: object) -> dict[str, float]:
@@ -143,377 +312,3 @@ def _ordered(pair: Sequence[object]) -> bool:
     """Whether a pair is of numbers, the smaller first."""
     low, high = pair
     return isinstance(low, int | float) and isinstance(high, int | float) and low < high
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """A fit to be made.
-
-    Attributes
-    ----------
-    names : of the constants to be found.
-    fixed : the others.
-    limits : name -> domain.
-    scale : (rows,) by which differences of stress are divided.
-    data : (rows,) all stresses.
-    """
-
-    law: Any
-    response: Response
-    tests: Sequence[MaterialTest]
-    names: tuple[str, ...]
-    fixed: Mapping[str, float]
-    limits: Mapping[str, Domain]
-    bounds: Mapping[str, tuple[float, float]]
-    positive_terms: bool
-    scale: Array
-    data: Array
-
-    @classmethod
-    def of(
-        cls,
-        law: Any,
-        tests: Sequence[MaterialTest],
-        fixed: dict[str, float],
-        bounds: Mapping[str, tuple[float, float]],
-        incompressible: bool | None,
-        positive_terms: bool,
-    ) -> _Problem:
-        """Check what is given."""
-        volumetric = any(t.kind == "volumetric" for t in tests)
-        response = Response(law, incompressible=incompressible is not False)
-        if incompressible is None and (volumetric or not _free_volume(response, fixed)):
-            response = Response(law, incompressible=False)
-        _require_known(response, {"fixed": fixed, "bounds": bounds})
-        left = [p for p in response.parameters if p not in fixed]
-        names = tuple(p for p in left if p not in response.ineffective)
-        rows = sum(t.stress.size for t in tests)
-        if rows < len(names):
-            raise ParameterError(
-                f"fit: {rows} measured stresses for {len(names)} constants "
-                f"({', '.join(names)}): measure more, or give some of them by fixed=",
-                asked="tests",
-                given=rows,
-            )
-        for test in tests:
-            _require_monotonic(response, test)
-        scale = np.concatenate([_scale(t) for t in tests])
-        data = np.concatenate([t.stress.ravel() for t in tests])
-        limits = domains_of(law_of(law))
-        return cls(law, response, tests, names, fixed, limits, bounds, positive_terms, scale, data)
-
-    def values(self, theta: Array) -> dict[str, float]:
-        """Return all constants on which stresses depend."""
-        return {**self.fixed, **dict(zip(self.names, map(float, theta), strict=True))}
-
-    def stress(self, theta: Array, by: Sequence[str]) -> tuple[Array, Array]:
-        """Return (rows,) stresses of all tests, and (rows, len(by)) derivatives."""
-        every = self.response.stress(self.tests, self.values(theta), by)
-        stress = np.concatenate([p.ravel() for p, _ in every])
-        slope = np.concatenate([d.reshape(p.size, len(by)) for p, d in every])
-        return stress, slope
-
-    def interval(self, name: str, value: float) -> tuple[float, float]:
-        """Return the bounds of a constant that begins at a value."""
-        domain = self.limits.get(name, Domain())
-        low, high = domain.low, domain.high
-        if isinstance(domain, NotZero):
-            low, high = (0.0, np.inf) if value > 0.0 else (-np.inf, 0.0)
-        least, largest = self.bounds.get(name, (-np.inf, np.inf))
-        return max(low, least), min(high, largest)
-
-    def best(self, start: Mapping[str, float], seed: int) -> Array:
-        """Return the constants of the smallest sum of squares over several starts."""
-        if not self.response.incompressible:
-            return self._refined(self._compressible(start, seed), ())[0]
-        moduli = [n for n in self.names if n in self.response.linear and n not in start]
-        every = self._candidates(moduli, start, seed)
-        begins = 2 if self.response.has_memory else REFINED
-        candidates = sorted(every, key=lambda c: c[0])[:begins]
-        best, least = None, np.inf
-        for cost, theta in candidates:
-            if not np.isfinite(cost):
-                continue
-            found, left = self._refined(theta, moduli)
-            if left < least:
-                best, least = found, left
-        if best is None:
-            raise ConvergenceError(
-                f"fit: {self.response.name} has no equilibrium in the tests for any sample of its "
-                "constants: give start= where it has"
-            )
-        return np.asarray(best)
-
-    def _compressible(self, start: Mapping[str, float], seed: int) -> Array:
-        """Return where to begin: constants of an incompressible material, then those of volume."""
-        values = {n: float(x) for n, x in start.items() if n in self.names}
-        values |= self._shear(values, start, seed)
-        modulus = BULK_RATIO * self._modulus()
-        for test in self.tests:
-            if test.kind == "volumetric":
-                modulus = float(abs(test.stress).max() / abs(test.along - 1.0).max())
-        generator = np.random.default_rng(seed)
-        for n in [n for n in self.names if n not in values]:
-            linear = n in self.response.linear
-            values[n] = modulus if linear else self._sample(n, start, generator, first=True)
-        return np.array([values[n] for n in self.names])
-
-    def _shear(
-        self, values: Mapping[str, float], start: Mapping[str, float], seed: int
-    ) -> dict[str, float]:
-        """Return constants that fit where the volume is constant, without volumetric tests."""
-        tests = [t for t in self.tests if t.kind != "volumetric"]
-        response = Response(self.law, incompressible=True)
-        free = [n for n in self.names if n not in response.ineffective and n not in values]
-        if not free or sum(t.stress.size for t in tests) < len(free):
-            return {}
-        fixed = {n: x for n, x in {**self.fixed, **values}.items() if n in response.parameters}
-        first = _Problem.of(self.law, tests, fixed, self.bounds, True, self.positive_terms)
-        return first.values(first.best(start, seed))
-
-    def _candidates(
-        self, moduli: Sequence[str], start: Mapping[str, float], seed: int
-    ) -> list[tuple[float, Array]]:
-        """Return samples of constants with their sums of squares."""
-        generator = np.random.default_rng(seed)
-        others = [n for n in self.names if n not in moduli]
-        number = REFINED if self.response.has_memory else SAMPLES  # histories take long
-        if all(n in start for n in others):
-            number = 1
-        result = []
-        for k in range(number):
-            sample = {n: self._sample(n, start, generator, first=k == 0) for n in others}
-            theta = np.array([sample.get(n, self._modulus()) for n in self.names])
-            result.append(self._with_moduli(theta, moduli))
-        return result
-
-    def _sample(
-        self, name: str, start: Mapping[str, float], generator: Any, *, first: bool
-    ) -> float:
-        """Return a sample of a constant that is no modulus."""
-        if name in start:
-            return float(start[name])
-        default = self.response.defaults.get(name)
-        low, high = self.interval(name, float(generator.choice([-1.0, 1.0])))
-        positive = not isinstance(self.limits.get(name), NotZero)
-        size = float(10.0 ** generator.uniform(-1.0, 3.0 if positive else 1.0))
-        if default is not None:
-            near = float(default) * (1.0 if first else size**0.5)
-            return float(np.clip(near, *_inside(low, high))) if near else _between(low, high, size)
-        return _between(low, high, size)
-
-    def _with_moduli(self, theta: Array, moduli: Sequence[str]) -> tuple[float, Array]:
-        """Return constants with the moduli that fit best to the others, and the sum of squares."""
-        columns = [self.names.index(n) for n in moduli]
-        theta = theta.copy()
-        if columns and not theta[columns].all():
-            theta[columns] = self._modulus()
-        stress, slope = self.stress(theta, moduli)
-        if not np.isfinite(stress).all():
-            return np.inf, theta
-        if columns:
-            theta[columns], stress = self._linear(theta, columns, slope)
-        with np.errstate(over="ignore"):
-            return float(np.sum(((stress - self.data) / self.scale) ** 2)), theta
-
-    def _linear(self, theta: Array, columns: list[int], slope: Array) -> tuple[Array, Array]:
-        """Return moduli by linear least squares within their bounds, and the stresses."""
-        pairs = [self._limits(theta, c) for c in columns]
-        rows = slope / self.scale[:, None]
-        size = np.maximum(abs(rows).max(axis=0), 1e-300)
-        bounds = tuple(np.array(side) * size for side in zip(*pairs, strict=True))
-        answer = lsq_linear(rows / size, self.data / self.scale, bounds=bounds)
-        found = answer.x / size
-        return found, slope @ found
-
-    def _modulus(self) -> float:
-        """Return the size of moduli: of a stress over a strain."""
-        test = self.tests[0]
-        strain = abs(test.along - 1.0).max()
-        return float(abs(test.stress).max() / max(float(strain), 1e-12)) / 3.0
-
-    def _limits(self, theta: Array, column: int) -> tuple[float, float]:
-        """Return the bounds of a constant; those of positive terms follow from the others."""
-        name = self.names[column]
-        if name not in self.response.linear:
-            return self.interval(name, theta[column])
-        low, high = self.interval(name, 1.0)
-        if self.positive_terms:
-            sign = self.response.sign_of_term(name, self.values(theta))
-            low, high = (max(low, 0.0), high) if sign > 0.0 else (low, min(high, 0.0))
-        return low, high
-
-    def _refined(self, theta: Array, moduli: Sequence[str]) -> tuple[Array, float]:
-        """Return the constants of least squares from a start, and what is left.
-
-        Moduli are eliminated (variable projection); the derivatives of the rest are those at
-        constant moduli, less their part in the space of the moduli.
-        """
-        others = [k for k, n in enumerate(self.names) if n not in moduli]
-        columns = [k for k, n in enumerate(self.names) if n in moduli]
-        if not others:
-            cost, found = self._with_moduli(theta, moduli)
-            return found, cost
-        limits = [self._limits(theta, k) for k in others]
-        low, high = (np.array(side, dtype=float) for side in zip(*limits, strict=True))
-        size = np.where(theta[others] != 0.0, abs(theta[others]), 1.0)
-        last: dict[bytes, tuple[Array, Array, Array]] = {}
-        outside = np.finfo(float).max ** 0.25  # the difference where the law has no equilibrium
-
-        def at(x: Array) -> tuple[Array, Array, Array]:
-            key = x.tobytes()
-            if key not in last:
-                last.clear()
-                trial = theta.copy()
-                trial[others] = x * size
-                _, trial = self._with_moduli(trial, moduli)
-                stress, slope = self.stress(trial, self.names)
-                rows = slope / self.scale[:, None]
-                by = rows[:, others] * size
-                inner = [c for c in columns if trial[c] not in self._limits(trial, c)]
-                finite = np.isfinite(rows).all()
-                if inner and finite:
-                    q, _ = np.linalg.qr(rows[:, inner])
-                    by = by - q @ (q.T @ by)
-                difference = (stress - self.data) / self.scale
-                bad = ~np.isfinite(difference)
-                by = np.nan_to_num(by, posinf=0.0, neginf=0.0)
-                last[key] = np.where(bad, outside, difference), by, trial
-            return last[key]
-
-        answer = least_squares(
-            lambda x: at(x)[0],
-            _interior(theta[others] / size, low / size, high / size),
-            jac=lambda x: at(x)[1],
-            bounds=(low / size, high / size),
-            x_scale="jac",
-            xtol=1e-10,
-            ftol=1e-12,
-            gtol=1e-12,
-            max_nfev=EVALUATIONS,
-        )
-        return at(answer.x)[2], float(2.0 * answer.cost)
-
-    def result(self, theta: Array) -> Fit:
-        """Return the fit with errors, what the tests say nothing of, and where it is unstable."""
-        stress, slope = self.stress(theta, self.names)
-        difference = (stress - self.data) / self.scale
-        inside = np.array([self._inside(n, x) for n, x in zip(self.names, theta, strict=True)])
-        moved = [n for n, i in zip(self.names, inside, strict=True) if i]
-        errors, correlation, unknown = identified(
-            moved,
-            theta[inside],
-            slope[:, inside] / self.scale[:, None],
-            difference,
-            self._has_errors(),
-        )
-        ends = np.cumsum([t.stress.size for t in self.tests])[:-1]
-        answers = [
-            p.reshape(t.stress.shape)
-            for p, t in zip(np.split(stress, ends), self.tests, strict=True)
-        ]
-        values = self.values(theta)
-        notes = [*unknown]
-        left = [p for p in self.response.ineffective if p not in self.fixed]
-        if left:
-            notes.append(
-                f"these tests say nothing of {', '.join(left)}: no stress depends on it; give it "
-                "to the body yourself"
-            )
-        notes += self._at_bounds(theta)
-        notes += not_stable(self.response, self.tests, values)
-        notes += not_convex(self.law, self.response, self.tests, values)
-        notes += implausible(self.tests)
-        return Fit(
-            law=self.law,
-            values=values,
-            names=tuple(moved),
-            errors=dict(zip(moved, errors, strict=True)),
-            correlation=correlation,
-            tests=tuple(self.tests),
-            stresses=tuple(answers),
-            incompressible=self.response.incompressible,
-            notes=tuple(notes),
-            response=self.response,
-        )
-
-    def _has_errors(self) -> bool:
-        return all(t.error is not None for t in self.tests)
-
-    def _inside(self, name: str, value: float) -> bool:
-        """Whether a constant is not at one of its bounds."""
-        ends = [end for end in self.interval(name, value) if np.isfinite(end)]
-        return all(abs(value - end) > 1e-6 * max(abs(end), 1e-6) for end in ends)
-
-    def _at_bounds(self, theta: Array) -> list[str]:
-        """Return a sentence about constants that ended at a bound."""
-        pairs = zip(self.names, theta, strict=True)
-        at = [f"{n} = {x:g}" for n, x in pairs if not self._inside(n, x)]
-        return [f"at a bound of its domain: {', '.join(at)}"] if at else []
-
-
-def _require_known(response: Response, constants: Mapping[str, Mapping[str, object]]) -> None:
-    """Check that names are those of constants of the law."""
-    for what, names in constants.items():
-        for name in names:
-            if name not in response.parameters:
-                raise ParameterError(
-                    f"fit: {what} names {name!r}, which {response.name} does not have; it has "
-                    f"{', '.join(response.parameters)}",
-                    asked=name,
-                    possible=response.parameters,
-                )
-
-
-def _free_volume(response: Response, fixed: Mapping[str, float]) -> bool:
-    """Whether constants that only a change of volume determines are not known."""
-    return response.has_volume and not any(p in fixed for p in response.ineffective)
-
-
-def _scale(test: MaterialTest) -> Array:
-    """Return by what the differences of each measured stress are divided."""
-    if test.error is not None:
-        return np.asarray(test.error.ravel() / np.sqrt(test.weight))
-    size = abs(test.stress).max()
-    if size == 0.0:
-        raise ParameterError(f"{test.name}: all stresses are 0", asked="stress", given=0.0)
-    return np.full(test.stress.size, size * np.sqrt(test.rows / test.weight))
-
-
-def _require_monotonic(response: Response, test: MaterialTest) -> None:
-    """Check that a law without memory is not asked to tell loading from unloading."""
-    if response.has_memory or test.kind == "biaxial":
-        return
-    steps = np.diff(test.along)
-    if np.all(steps >= 0.0) or np.all(steps <= 0.0):
-        return
-    up = steps[np.flatnonzero(steps)[0]] > 0.0
-    row = int(np.flatnonzero(steps < 0.0 if up else steps > 0.0)[0])
-    raise ParameterError(
-        f"{test.name}: the stretch turns back after row {row} ({test.along[row]:g}, then "
-        f"{test.along[row + 1]:g}); {response.name} has no memory and cannot tell loading from "
-        "unloading: give one branch, or a law with memory (ogden_roxburgh, prony) and time=",
-        asked="stretch",
-        given=float(test.along[row + 1]),
-    )
-
-
-def _inside(low: float, high: float) -> tuple[float, float]:
-    """Return an interval a little smaller."""
-    width = min(high - low, 1.0)
-    return low + 1e-3 * width, high - 1e-3 * width
-
-
-def _between(low: float, high: float, size: float) -> float:
-    """Return a number of an interval; `size` between 0.1 and 1000."""
-    if np.isfinite(low) and np.isfinite(high):
-        return float(low + (high - low) * (0.01 + 0.98 * (np.log10(size) + 1.0) / 4.0))
-    if np.isfinite(high):
-        return high - size
-    return (low if np.isfinite(low) else 0.0) + size
-
-
-def _interior(x: Array, low: Array, high: Array) -> Array:
-    """Move a start off its bounds."""
-    gap = np.minimum(1e-6, 1e-3 * (high - low))
-    return np.clip(x, low + gap, high - gap)

@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import ParameterError
 from ...values import arguments
 from ...values.parameter import reals
+from .measurement import Measurement, standard_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ OPTIONS = ("strain", "time", "error", "weight", "name")
 
 
 @dataclass(frozen=True, eq=False)
-class MaterialTest:
+class MaterialTest(Measurement):
     r"""A homogeneous test of a material: principal stretches, and the nominal stress measured.
 
     Make it by `uniaxial`, `planar`, `equibiaxial`, `biaxial` or `volumetric`. Stretches are
@@ -220,7 +221,8 @@ class MaterialTest:
             )
         errors = None
         if error is not None:
-            errors = np.repeat(_errors(kind, error, rows)[:, None], stress.shape[1], axis=1)
+            one = standard_errors(f"{kind} test", error, (rows,), "of the stress [Pa]")
+            errors = np.repeat(one[:, None], stress.shape[1], axis=1)
         called = arguments.name_or(options.get("name"), kind)
         return cls(kind, stretch, stress, at, errors, weight, called)
 
@@ -228,6 +230,11 @@ class MaterialTest:
     def rows(self) -> int:
         """How many rows were measured."""
         return len(self.stretch)
+
+    @property
+    def data(self) -> Array:
+        """The stress."""
+        return self.stress
 
     @property
     def along(self) -> Array:
@@ -311,16 +318,3 @@ def _numbers(kind: str, name: str, given: object, rows: int | None = None) -> Ar
             given=len(values),
         )
     return values
-
-
-def _errors(kind: str, given: npt.ArrayLike, rows: int) -> Array:
-    """Return the standard error of each row, which is positive."""
-    errors = reals(given)
-    if errors.shape not in ((), (rows,)) or errors.min() <= 0.0:
-        raise ParameterError(
-            f"{kind} test: error= must be positive, the standard error of the stress [Pa]: one "
-            "number, or one for each row",
-            asked="error",
-            given=given,
-        )
-    return np.array(np.broadcast_to(errors, (rows,)))

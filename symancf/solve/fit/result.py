@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,62 +11,73 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from ...errors import SymancfError
+from ...errors import ParameterError, SymancfError
 from ...output.sampling import sample
 from ...runtime.display import Table
+from .material_test import MaterialTest
+from .structure_test import StructureTest
 
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...bodies.body import Body
     from ...system import System
-    from .material_test import MaterialTest
     from .response import Response
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Constants of a law found by `fit`; printed it is a table.
+    """Constants found by `fit`; printed it is a table.
 
     Attributes
     ----------
-    law : the energy.
+    name : of the law.
+    law : the energy, or None.
     values : name -> value, for ``sa.Body(region, element, found.law, **found.values)``; without
         constants on which no stress depends.
     names : those that were found and are not at a bound.
     errors : name -> standard error of these; of tests without ``error=`` from the scatter about
         the fit.
     correlation : (n, n) of the constants in `names`.
-    tests, stresses : the tests, and the stresses of the law in them [Pa].
+    tests, stresses : the tests, and the stresses of the law in them [Pa], of structures the goals;
+        those of the material first.
     incompressible : whether the volume was constant.
     notes : what to know: constants of which the tests say nothing, bounds, instability.
     """
 
+    name: str
     law: Any
     values: dict[str, float]
     names: tuple[str, ...]
     errors: dict[str, float]
     correlation: Array
-    tests: tuple[MaterialTest, ...]
+    tests: tuple[MaterialTest | StructureTest, ...]
     stresses: tuple[Array, ...]
     incompressible: bool
     notes: tuple[str, ...]
-    response: Response
+    response: Response | None
 
     @property
     def rms(self) -> dict[str, float]:
-        """Root mean square of the difference over the range of stress, by the names of tests."""
+        """Root mean square of the difference over the range of data, by the names of tests."""
         result = {}
         for test, stress in zip(self.tests, self.stresses, strict=True):
-            size = float(np.ptp(test.stress)) or float(abs(test.stress).max())
-            error = float(np.sqrt(np.mean((stress - test.stress) ** 2))) / size
+            size = float(np.ptp(test.data)) or float(abs(test.data).max())
+            error = float(np.sqrt(np.mean((stress - test.data) ** 2))) / size
             name = test.name
             while name in result:
                 name += "'"
             result[name] = error
         return result
 
-    def predict(self, test: MaterialTest) -> Array:
-        """Return (rows, m) stresses [Pa] of the law in another test.
+    def predict(self, test: MaterialTest | StructureTest) -> Array:
+        """Return (rows, m) stresses [Pa] of the law in another test, or goals of a structure.
+
+        The parameters of a structure have the values found afterwards, and it is solved with them
+        (collective).
+
+        Raises
+        ------
+        ParameterError : a test of a material, and none was fitted.
 
         Examples
         --------
@@ -77,6 +88,14 @@ class Fit:
         >>> bool(found.predict(wide)[1, 0] > 0.70e6)
         True
         """
+        if isinstance(test, StructureTest):
+            return test.answer(self.values)
+        if self.response is None:
+            raise ParameterError(
+                "predict: only structures were fitted: a test of the material has no law here",
+                asked="test",
+                given=test.name,
+            )
         ((stress, _),) = self.response.stress([test], self.values)
         return stress
 
@@ -85,10 +104,17 @@ class Fit:
         """The least and largest principal stretch in the tests, sideways ones included."""
         every = []
         for test in self.tests:
+            if isinstance(test, StructureTest):
+                continue
             logs = np.log(test.stretch)
             free = np.isnan(logs)
             side = -np.nansum(logs, axis=1) / np.maximum(free.sum(axis=1), 1)
             every.append(np.where(free, side[:, None], logs))  # at constant volume
+        if not every:
+            raise ParameterError(
+                "range: only structures were fitted, and their stretches are not known",
+                asked="range",
+            )
         stretch = np.exp(np.concatenate(every))
         return min(1.0, float(stretch.min())), max(1.0, float(stretch.max()))
 
@@ -133,7 +159,7 @@ class Fit:
 
     def table(self) -> Table:
         """Return constants with their standard errors."""
-        table = Table(f"{self.response.name}", "constant", "value:.6g", "standard error:.2g")
+        table = Table(self.name, "constant", "value:.6g", "standard error:.2g")
         for name, value in self.values.items():
             if name in self.errors:
                 table.add(name, value, self.errors[name])
@@ -158,53 +184,73 @@ class Fit:
             raise SymancfError(
                 "plot() needs Matplotlib, which is not installed: pip install matplotlib"
             ) from error
-        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        pulled = [t for t in self.tests if isinstance(t, MaterialTest)]
+        built = [t for t in self.tests if isinstance(t, StructureTest)]
+        figure = Figure(
+            figsize=(6.4 if not pulled or not built else 9.6, 4.2), layout="constrained"
+        )
         FigureCanvasAgg(figure)
-        axes = figure.add_subplot()
+        panels = figure.subplots(1, bool(pulled) + bool(built), squeeze=False)[0]
         for k, (test, stress) in enumerate(zip(self.tests, self.stresses, strict=True)):
-            x = test.along if test.time is None else test.time
-            for column in range(stress.shape[1]):
-                axes.plot(x, test.stress[:, column], "o", color=f"C{k}", ms=4, mfc="none")
+            axes = panels[-1 if isinstance(test, StructureTest) else 0]
+            for column, (x, data, line) in enumerate(_columns(test, stress)):
+                axes.plot(x, data, "o", color=f"C{k}", ms=4, mfc="none")
+                style = "." if test.kind == "biaxial" else "-"
                 label = test.name if column == 0 else None
-                if test.kind == "biaxial":
-                    axes.plot(x, stress[:, column], ".", color=f"C{k}", ms=4, label=label)
-                else:
-                    axes.plot(x, stress[:, column], "-", color=f"C{k}", label=label)
-        axes.set_xlabel("stretch" if self.tests[0].time is None else "time [s]")
-        axes.set_ylabel("nominal stress [Pa]")
-        axes.legend()
-        axes.grid(alpha=0.3)
+                axes.plot(x, line, style, color=f"C{k}", ms=4, label=label)
+        if pulled:
+            panels[0].set_xlabel("stretch" if pulled[0].time is None else "time [s]")
+            panels[0].set_ylabel("nominal stress [Pa]")
+        if built:
+            panels[-1].set_xlabel("number of the datum" if built[0].times is None else "time [s]")
+            panels[-1].set_ylabel("measured")
+        for axes in panels:
+            axes.legend()
+            axes.grid(alpha=0.3)
         figure.savefig(path, dpi=120)
         return Path(path)
 
 
+def _columns(
+    test: MaterialTest | StructureTest, answer: Array
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Return abscissa, data and answer of each column of a test."""
+    data, line = test.data, answer
+    if isinstance(test, StructureTest):
+        x = np.arange(1.0, len(data) + 1.0) if test.times is None else test.times
+        data, line = data.reshape(len(data), -1), answer.reshape(len(data), -1)
+    else:
+        x = test.along if test.time is None else test.time
+    for column in range(data.shape[1]):
+        yield x, data[:, column], line[:, column]
+
+
 def identified(
-    names: Sequence[str], theta: Array, slope: Array, difference: Array, absolute: bool
+    names: Sequence[str], theta: Array, slope: Array, difference: Array, variance: Array
 ) -> tuple[Array, Array, list[str]]:
     """Return standard errors, correlations, and sentences on constants that tests do not determine.
 
     Parameters
     ----------
     slope : (rows, n) derivatives of the scaled differences.
-    absolute : whether differences are in standard errors of the measurement.
+    variance : (rows,) of the scaled differences.
     """
     if not len(theta):
         return np.empty(0), np.empty((0, 0)), []
     size = np.where(theta != 0.0, abs(theta), 1.0)
     scaled = slope * size
-    _, singular, right = np.linalg.svd(scaled, full_matrices=False)
+    left, singular, right = np.linalg.svd(scaled, full_matrices=False)
     kept = singular > 1e-7 * singular.max(initial=0.0)  # below, tests do not tell them apart
     notes = []
     for row in right[~kept]:
         together = [n for n, x in zip(names, row, strict=True) if abs(x) > 0.1]
         what = together[0] if len(together) == 1 else f"a combination of {', '.join(together)}"
         notes.append(f"these tests say nothing of {what}")
-    freedom = max(len(difference) - int(kept.sum()), 1)
-    variance = 1.0 if absolute else float(difference @ difference) / freedom
-    inverse = (right[kept].T / singular[kept] ** 2) @ right[kept]
-    spread = np.sqrt(np.diag(inverse))
-    correlation = inverse / np.maximum(np.outer(spread, spread), 1e-300)
-    errors = np.sqrt(variance) * spread * size
+    by_data = (right[kept].T / singular[kept]) @ left[:, kept].T  # of the constants
+    covariance = (by_data * variance) @ by_data.T
+    spread = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.maximum(np.outer(spread, spread), 1e-300)
+    errors = spread * size
     if not kept.all():
         errors = np.where((abs(right[~kept]) > 0.1).any(axis=0), np.inf, errors)
     for n, x, e in zip(names, theta, errors, strict=True):

@@ -179,31 +179,40 @@ class ChainRule:
         self, number: _ScalarVariable, time: float, by: Sensitive
     ) -> tuple[float, float]:
         """Return what functions of time contribute to a derivative, and how much they change."""
-        step = DIFFERENCE_STEP * number.size
-        total = size = 0.0
-        for k, assembler in enumerate(self.assemblers):
-            for name, function, places in assembler.timed_values:
-                weights = by.kernels[k].values[places] if k in by.kernels else 0.0
-                ends: list[tuple[float, Any]] = []
-                for there in (number.value + step, number.value - step):
+        step, total, size = DIFFERENCE_STEP * number.size, 0.0, 0.0
+        of = [
+            (name, function, by.kernels[k].values[places])
+            for k, assembler in enumerate(self.assemblers)
+            if k in by.kernels
+            for name, function, places in assembler.timed_values
+        ]
+        if not of:
+            return 0.0, 0.0
+        ends: list[list[tuple[float, Any]]] = []
+        try:
+            for there in (number.value + step, number.value - step):
+                ends.append([])
+                number.put(there)
+                for name, function, _ in of:
                     try:
-                        number.put(there)
-                        ends.append((there, evaluate(name, function, time)))
+                        ends[-1].append((there, evaluate(name, function, time)))
                     except ParameterError:
                         number.put(number.value)
-                        ends.append((number.value, evaluate(name, function, time)))
-                (high, a), (low, b) = ends
-                if high == low:
-                    raise ParameterError(
-                        f"gradient by {number.name}: neither {number.value + step:g} nor "
-                        f"{number.value - step:g} is possible",
-                        asked=number.name,
-                        given=number.value,
-                    )
-                rate = (np.asarray(a) - np.asarray(b)) / (high - low)
-                total += float(np.sum(weights * rate))
-                size += float(np.abs(rate).sum())
-        number.put(number.value)
+                        ends[-1].append((number.value, evaluate(name, function, time)))
+                        number.put(there)
+        finally:
+            number.put(number.value)
+        for (high, a), (low, b), (_, _, weights) in zip(*ends, of, strict=True):
+            if high == low:
+                raise ParameterError(
+                    f"gradient by {number.name}: neither {number.value + step:g} nor "
+                    f"{number.value - step:g} is possible",
+                    asked=number.name,
+                    given=number.value,
+                )
+            rate = (np.asarray(a) - np.asarray(b)) / (high - low)
+            total += float(np.sum(weights * rate))
+            size += float(np.abs(rate).sum())
         return total, size
 
     def _along(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
+    from ...bodies.body import Body
     from ...system import System
 
 
@@ -266,6 +267,16 @@ class Goal(OneProcess, Displayable):
     def explicit(self, system: DiscreteSystem, rates: Array) -> float:
         """Return its derivative where its parts change at `rates` (collective)."""
         return float(np.dot(self.by_parts(system), rates))
+
+    def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
+        """Return its derivatives by reference positions at a held state (collective).
+
+        A local vector in which each rank has its share, at the nodes of a body.
+        """
+        weights, total = self.by_parts(system), np.zeros_like(system.state)
+        for weight, part in zip(weights, self._parts, strict=True):
+            total += weight * part.by_reference(system, body)
+        return total
 
     def slopes(self, system: DiscreteSystem) -> GoalSlopes:
         """Return value and derivatives at the present state (collective)."""

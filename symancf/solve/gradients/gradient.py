@@ -12,20 +12,21 @@ from ...errors import ParameterError
 from ...values.parameter import Field, Parameter, label
 from ...values.series import TimeSeries
 from .goal import Goal
+from .shape import Shape
 
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
 
 #: By what goals are differentiated.
-Variable: TypeAlias = "Parameter | Field | TimeSeries"
+Variable: TypeAlias = "Parameter | Field | TimeSeries | Shape"
 
 
 class Gradient(Mapping[Any, Any]):
     """Derivatives of a goal by parameters.
 
     ``gradient[p]`` is a number for a `Parameter`, an array (cells,) for a `Field`,
-    (n,) for a `Series`.
+    (n,) for a `Series`, (nodes, 3) for a `Shape`.
 
     Attributes
     ----------
@@ -72,8 +73,10 @@ def to_owners(system: DiscreteSystem, shares: Array) -> Array:
     return total
 
 
-def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]:
-    """Return parameters, fields and series that the user gave (collective).
+def require_variables(
+    system: DiscreteSystem, parameters: Any, *, who: str = "", shapes: bool = False
+) -> list[Variable]:
+    """Return parameters, fields and series that the user gave, and `shapes` (collective).
 
     Raises
     ------
@@ -94,7 +97,14 @@ def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]
                 asked="parameters",
                 given=label(variable),
             )
-        if not isinstance(variable, Parameter | Field | TimeSeries):
+        if isinstance(variable, Shape) and not shapes:
+            raise ParameterError(
+                f"{who or 'this'} knows no derivatives by the {variable.name}; "
+                "StaticProblem.gradient does",
+                asked="Shape",
+                given=variable.name,
+            )
+        if not isinstance(variable, Parameter | Field | TimeSeries | Shape):
             raise ParameterError(
                 f"{label(variable)} is no sa.Parameter, no sa.Field and no sa.Series",
                 asked="parameters",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ...arrays import Array, Ints32, Mask
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.resolved import JetRows
+    from ...bodies.body import Body
     from ...catalogue.boundary.support import Support
     from ...terms.quantities import JetOfEnd
 
@@ -59,6 +60,10 @@ class GoalPart(ABC):
     @abstractmethod
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
+
+    @abstractmethod
+    def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
+        """Return derivatives by reference positions at a held state, see `Goal` (collective)."""
 
     @abstractmethod
     def curvature(
@@ -117,7 +122,7 @@ class PlacePart(GoalPart):
         symbols = [s for jet, of in self._jets for s in symbols_of(jet, of)]
         slopes = [sp.diff(expression, s) for s in symbols]
         self._values = jit.Values([expression, *slopes])
-        self._slopes, self._symbols = slopes, symbols
+        self._slopes, self._symbols, self._expression = slopes, symbols, expression
         own = reading.parameters.values()
         self.parametric = bool(list(parameters_in(list(own)))) or any(map(callable, own))
 
@@ -130,6 +135,44 @@ class PlacePart(GoalPart):
         (value, *slopes), every = self._evaluated(system, self._values)
         by = self._by_jets(system, slopes, every)
         return float(value.sum()), by["change"], np.zeros_like(by["rate"]), by["rate"]
+
+    @cached_property
+    def _by_references(self) -> tuple[list[JetOfEnd], jit.Values]:
+        """Places of which the reference is asked for, and derivatives by that."""
+        jets = [(number, "value") for number in range(len(self.ends))]
+        jets = [jet for jet in jets if self._expression.free_symbols & {*_reference(jet)}]
+        return jets, jit.Values([sp.diff(self._expression, s) for j in jets for s in _reference(j)])
+
+    def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
+        """Return derivatives by reference positions at a held state (collective)."""
+        for number, jet in [*(jet for jet, _ in self._jets), *self._reading.placed]:
+            end: Any = self.ends[number]
+            region = getattr(getattr(end, "body", None), "region", None)
+            on = region is not None and region.mesh is body.region.mesh
+            if on and (jet != "value" or getattr(end, "source", None) is not None):
+                raise ParameterError(
+                    f"{self.what}: it asks for axes of {end}, or for points nearest to others, of "
+                    "which derivatives by positions are not known",
+                    asked="Shape",
+                    given=str(end),
+                )
+        jets, values = self._by_references
+        slopes, every = self._evaluated(system, values) if jets else ([], {})
+        total = np.zeros_like(system.state)
+        for k, jet in enumerate(jets):
+            number = jet[0]
+            if isinstance(self.ends[number], Ground):
+                if not self.ends[number].anywhere:
+                    continue
+                number = next(n for n, end in enumerate(self.ends) if not end.anywhere)
+            rows = every.get((number, "value")) or self._jet(system, number, "value")[0]
+            if rows is not None:
+                slope = np.stack(slopes[3 * k : 3 * k + 3], axis=1)
+                if self._count(system, number) == 1:
+                    slope = slope.sum(axis=0, keepdims=True)
+                of_place = slope[rows.place, rows.component]
+                np.add.at(total, rows.coordinate, rows.value * of_place)
+        return total
 
     @cached_property
     def _second(self) -> jit.Values:
@@ -188,7 +231,7 @@ class PlacePart(GoalPart):
                 given=counts,
             )
         self._reading.require_places(size)
-        at: dict[str, Any] = {str(TIME): system.time}
+        at: dict[str, Any] = {TIME.name: system.time}
         with together(system.comm):
             for name, value in self._reading.parameters.items():
                 at[name] = evaluate(f"{name} of {self.what}", value, system.time)
@@ -199,7 +242,7 @@ class PlacePart(GoalPart):
             every[jet], found = self._jet(system, *jet)
             for of, vectors in found.items():
                 for a, symbol in enumerate(symbols_of(jet, of)):
-                    at[str(symbol)] = vectors[:, a]
+                    at[symbol.name] = vectors[:, a]
         columns = [np.broadcast_to(x, (size,)) for x in values(at)]
         return columns, every
 
@@ -222,7 +265,7 @@ class PlacePart(GoalPart):
             assert constant is not None
             none = np.zeros_like(constant)
             return None, {"change": none, "rate": none, "reference": constant}
-        found = system.rows_of(end, [name])
+        found = system.known_rows(end, (name,))
         rows = found[0] if found else None
         vectors = [system.state, system.reference, *([system.rate] if self.rates else [])]
         values = np.zeros((len(vectors), places.X.shape[0], 3))
@@ -235,6 +278,10 @@ class PlacePart(GoalPart):
             "reference": reference if constant is None else constant,
         }
         return rows, known | ({"rate": rates[0]} if rates else {})
+
+
+def _reference(jet: JetOfEnd) -> list[sp.Symbol]:
+    return list(symbols_of(jet, "reference"))
 
 
 class SupportPart(GoalPart):
@@ -304,6 +351,10 @@ class SupportPart(GoalPart):
         moved[: len(shares)] = system.sum(np.array(shares))
         second = np.array(self._second(*there[2]), dtype=float).reshape(6, 6)
         return self._by(system, second @ moved, there)
+
+    def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
+        """Return derivatives by reference positions: arms of moments follow these as the state."""
+        return self.slopes(system)[1]
 
     def _by(
         self, system: DiscreteSystem, weights: Array, there: tuple[Mask, Array, Array]

@@ -14,6 +14,7 @@ from .parts import Found, GoalPart
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
+    from ...bodies.body import Body
 
 
 class OfState(Protocol):
@@ -42,6 +43,10 @@ class TimedPart(GoalPart):
         self.goal = goal
         self.what, self.place = f"goal {goal.name!r}", "a trace"
         self.parametric, self.rates = goal.parametric, goal.rates
+
+    def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
+        """Refuse: a state has none."""
+        self.refuse()
 
     def curvature(
         self, system: DiscreteSystem, coordinates: Array, forces: Array

@@ -182,7 +182,7 @@ class EigenProblem(OneProcess):
             else:
                 values, X = search.slowest(count)
             order = np.lexsort((values.real, np.abs(values)))
-            self.modes = self._modes(pencil, values[order], X[:, order], search.checked)
+            self.modes = self._modes(pencil, values[order], X[:, order], search.checked, near)
             zero = values == 0.0
             hidden = int(zero.sum()) - pencil.free(X[:, zero].real)
         finally:
@@ -262,7 +262,14 @@ class EigenProblem(OneProcess):
             )
         return system
 
-    def _modes(self, pencil: Pencil, values: Complex, X: Array, checked: bool | None) -> Modes:
+    def _modes(
+        self,
+        pencil: Pencil,
+        values: Complex,
+        X: Array,
+        checked: bool | None,
+        near: float | None,
+    ) -> Modes:
         """Return modes with signs that do not depend on ranks, and what takes part in them."""
         system, unknowns = self._system, pencil.unknowns
         shapes = _signed(system, _locals(system, X))
@@ -276,7 +283,13 @@ class EigenProblem(OneProcess):
         factors = pencil.sums(np.conj(own) @ images.T)
         centre = centre_of_nodes(system, system.reference + system.state)
         return Modes(
-            self.system, values, shapes, checked, Participation(factors, pencil.sums(total), centre)
+            self.system,
+            values,
+            shapes,
+            checked,
+            Participation(factors, pencil.sums(total), centre),
+            symmetric=pencil.symmetric,
+            near=near,
         )
 
     # ---- buckling -------------------------------------------------------------------------------

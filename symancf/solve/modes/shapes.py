@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from mpi4py import MPI
@@ -20,7 +20,7 @@ from ...runtime.copies import Portable
 from ...values import arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rich.table import Table
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...bodies.body import Body
     from ...bodies.natural import RigidBody
     from ...system import System
+    from ..gradients.gradient import Gradient, Variable
 
 AMPLITUDE = 0.1  # of the largest body: the largest displacement that is drawn
 AXES = ("x", "y", "z")
@@ -239,6 +240,8 @@ class Modes(Shapes):
     rigid : number of modes with frequency zero to round-off: rigid motions, mechanisms.
     unstable : number of modes that grow.
     participation : `Participation` of rigid motions.
+    symmetric : whether they are those of symmetric matrices without rates.
+    near : frequency [Hz] next to which they were looked for, or None.
     """
 
     title = "modes"
@@ -250,9 +253,13 @@ class Modes(Shapes):
         shapes: Array,
         checked: bool | None,
         participation: Participation,
+        *,
+        symmetric: bool = False,
+        near: float | None = None,
     ) -> None:
         super().__init__(system, shapes, checked)
         self.eigenvalues, self.participation = eigenvalues, participation
+        self.symmetric, self.near = symmetric, near
 
     @property
     def omega(self) -> Array:
@@ -279,6 +286,96 @@ class Modes(Shapes):
     def unstable(self) -> int:
         """Number of modes that grow."""
         return int((self.eigenvalues.real > 0.0).sum())
+
+    @property
+    def squares(self) -> Array:
+        """Squares of circular frequencies (m,) [1/s^2], negative where the state is unstable."""
+        return np.asarray(-(self.eigenvalues**2).real)
+
+    def gradient(
+        self,
+        parameters: Sequence[Variable],
+        modes: int | Sequence[int] = 0,
+        *,
+        of: Literal["sum", "product"] = "sum",
+    ) -> Gradient:
+        r"""Return the derivatives of the square of a circular frequency (collective).
+
+        Of a simple mode, with :math:`x^T M x = 1`,
+
+        .. math::
+            \frac{d\omega^2}{dp} = \partial_p (x \cdot K x) + y \cdot R_p
+            - \omega^2 x \cdot M_p x, \qquad K^T y = -\partial_u (x \cdot K x) :
+
+        the equilibrium and its stresses follow the parameters. Those of a repeated one, up to a
+        relative gap of 1e-6, have no derivatives each: give all of them, whose sum and product
+        have, or see `directional`.
+
+        Parameters
+        ----------
+        parameters : `Parameter`, `Field` with values and `Series`.
+        modes : the number of a mode, from 0, or numbers of several.
+        of : the sum of their squares, or the product.
+
+        Returns
+        -------
+        Gradient : ``value`` is :math:`\omega^2` [1/s^2], their sum or their product. By the
+            frequency [Hz] divide by :math:`8 \pi^2 f`.
+
+        Raises
+        ------
+        ParameterError : one of several that are the same, or one of which it is not known, the last
+            one found; frequency zero; matrices that are not symmetric, rates; another state or
+            other parameters than when the modes were found; bodies that touch; nothing depends on a
+            parameter.
+
+        Examples
+        --------
+        >>> import symancf as sa
+        >>> rho = sa.Parameter("rho", 2.0)
+        >>> mesh = sa.Mesh.box((1.0,), (4,))
+        >>> rod = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), EA=1e4, EI=1.0,
+        ...               rho=rho, A=1.0)
+        >>> system = sa.System(rod, terms=[sa.fix(rod["x0"]), sa.planar(rod)])
+        >>> modes = sa.EigenProblem(system).solve(2)
+        >>> found = modes.gradient([rho])
+        >>> bool(abs(found[rho] + found.value / 2.0) < 1e-9)     # omega^2 goes with 1/rho
+        True
+        """
+        from ..gradients.gradient import Gradient
+        from .slopes import gradient_of
+
+        value, pairs = gradient_of(self, parameters, modes, of)
+        return Gradient(value, pairs)
+
+    def directional(
+        self,
+        parameters: Sequence[Variable],
+        directions: Sequence[Any],
+        mode: int = 0,
+    ) -> Array:
+        r"""Return the derivatives of all equal squares of a frequency along a direction.
+
+        They are the eigenvalues of :math:`D_{ij} = x_i \cdot (K' - \omega^2 M')\, x_j` of the
+        modes that have the square of `mode`, with K' and M' along the direction (collective).
+
+        Parameters
+        ----------
+        parameters : as those of `gradient`.
+        directions : of each parameter by how much it changes: a number, or one for each value.
+        mode : one of the equal ones.
+
+        Returns
+        -------
+        (n,) of n equal ones, sorted: how each of them begins to change [1/s^2].
+
+        Raises
+        ------
+        ParameterError : see `gradient`; directions of other shapes than the parameters.
+        """
+        from .slopes import directional
+
+        return directional(self, parameters, directions, mode)
 
     def caption(self, k: int) -> str:
         """Return the frequency of a mode in words."""

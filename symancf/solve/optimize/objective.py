@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
-    from ..statics.hessian import GaussNewton
+    from ..statics.hessian import Hessian
     from ..statics.taylor import Differentiable
 
 #: Maps all values x to value, gradient (n,) and, for methods with a Hessian, that (n, n).
@@ -63,9 +63,8 @@ class Objective:
         )
         self.counts = [1 if isinstance(p, Parameter) else len(p.values) for p in self.parameters]
         self.size, self.solutions = sum(self.counts), 0
-        for goal in self.goals:  # solved, all of them have values and derivatives
-            problem.value(goal)
-            problem.gradient(goal, self.parameters)
+        self.present()  # solved, all goals have values and derivatives
+        self.gradient(np.ones(len(self.goals)))
 
     @property
     def values(self) -> Array:
@@ -84,8 +83,8 @@ class Objective:
         ------
         ConvergenceError : there is no solution for x; parameters and state are those before.
         """
-        system, before = self.problem.system, self.values
-        with together(system.comm):
+        comm = self.problem.system.comm
+        with together(comm):
             given = np.array(x, dtype=float).ravel()
             if given.shape != (self.size,) or not np.isfinite(given).all():
                 raise ParameterError(
@@ -93,24 +92,39 @@ class Objective:
                     asked="values",
                     given=x,
                 )
-        given = system.comm.bcast(given)
-        if not np.array_equal(given, before):
-            state = self.problem.state
-            try:
-                self.problem._solve_with(partial(self._assign, given))
-            except ConvergenceError as error:
-                self._assign(before)
-                self.problem.restore(state)
-                self.problem._solve_with(partial(self._assign, before))
-                error.add_note(
-                    f"{self.call}: there was no solution for the values {label(given)}, after "
-                    f"{self.solutions} others; narrower bounds, or a start nearer to the end, help"
-                )
-                raise
-            self.solutions += 1
-        return np.array(system.comm.bcast([self.problem.value(goal) for goal in self.goals]))
+        given = comm.bcast(given)
+        if not np.array_equal(given, self.values):
+            self.solve(given)
+        return self.present()
 
-    def _assign(self, x: Array) -> None:
+    def solve(self, x: Array) -> None:
+        """Find the solution for values x (collective).
+
+        Raises
+        ------
+        ConvergenceError : there is none; parameters and state are those before.
+        """
+        before, state = self.values, self.problem.state
+        try:
+            self.problem._solve_with(partial(self.assign, x))
+        except ConvergenceError as error:
+            self.assign(before)
+            self.problem.restore(state)
+            self.problem._solve_with(partial(self.assign, before))
+            error.add_note(
+                f"{self.call}: there was no solution for the values {label(x)}, after "
+                f"{self.solutions} others; narrower bounds, or a start nearer to the end, help"
+            )
+            raise
+        self.solutions += 1
+
+    def present(self) -> Array:
+        """Return the goals (m,) of the last solution (collective)."""
+        values = [self.problem.value(goal) for goal in self.goals]
+        return np.array(self.problem.system.comm.bcast(values))
+
+    def assign(self, x: Array) -> None:
+        """Write values x to the parameters."""
         for parameter, own in zip(self.parameters, self.split(x), strict=True):
             if isinstance(parameter, Parameter):
                 parameter.value = float(own[0])
@@ -126,7 +140,20 @@ class Objective:
         own = np.concatenate([np.atleast_1d(found[p]) for p in self.parameters])
         return np.asarray(self.problem.system.comm.bcast(own))
 
-    def hessian(self) -> GaussNewton:
+    def jacobian(self) -> Array:
+        """Return the derivatives (m, n) of all goals at the present values (collective).
+
+        Of one equilibrium by a linear system for each value, else by a sweep for each goal.
+        """
+        problem = self.problem
+        if isinstance(problem, StaticProblem) and problem.trace is None:
+            found = problem.sensitivity(self.parameters, of=self.goals)
+        else:
+            found = [problem.gradient(goal, self.parameters) for goal in self.goals]
+        rows = [np.concatenate([np.atleast_1d(g[p]) for p in self.parameters]) for g in found]
+        return np.asarray(problem.system.comm.bcast(np.array(rows, dtype=float)))
+
+    def hessian(self) -> Hessian:
         """Return products with the Hessian of the first goal at the present values (collective).
 
         Raises

@@ -14,7 +14,9 @@ from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ...values.series import Shifted, TimeSeries
+from ..gradients.by_shape import ShapeDerivative
 from ..gradients.gradient import Gradient, Variable, to_owners
+from ..gradients.shape import Shape
 from ..rates import DIFFERENCE_STEP, Quotients, Rates, rates
 from .transposed import Transposed
 
@@ -43,11 +45,13 @@ class Weights:
     w : weights of the residual, of forces of supports, too (local vector).
     by : derivatives of w . residual + seeds . update, by all there is.
     first : derivatives by the coordinates of forces of supports and of what laws remember next.
+    seeds : weights of what laws remember next, see `Assembler.pull`.
     """
 
     w: Array
     by: Derivatives
     first: Array
+    seeds: dict[int, Array] | None = None
 
 
 class Adjoint:
@@ -107,7 +111,7 @@ class Adjoint:
         some = system.sum(np.array([np.abs(slopes.coordinates).sum()]))[0] or forces
         if by.all_terms and some:  # else all of it may be round-off
             self._require_solved(w, free, first, by.coordinates)
-        return Weights(w + slopes.forces, by, first)
+        return Weights(w + slopes.forces, by, first, seeds)
 
     def resting(self, slopes: GoalSlopes) -> Weights:
         """Return the same at a state that follows nothing, such as the first one."""
@@ -152,6 +156,9 @@ class Adjoint:
         system = self.system
         if isinstance(variable, Field):
             return by_field(system, variable, weights.by), bool(columns_of(system, variable))
+        if isinstance(variable, Shape):
+            found = ShapeDerivative(system, variable)
+            return found.of(weights.w, weights.seeds, weights.by, goals), True
         total: float | Array = 0.0
         changes = False
         for change, part in self.changes_of(variable, [goal for _, goal in goals]):

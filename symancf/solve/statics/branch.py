@@ -116,9 +116,9 @@ class Branch:
         `unbalanced` is the change of the residual (rows of this rank), `change` that of the
         fixed coordinates (local vector, zero elsewhere), `rtol` what a Krylov solver is to reach.
         """
-        answer = np.zeros_like(state)
         with together(self.system.comm):
             self.linear.linearize(state, rtol=rtol)
+        answer = np.zeros_like(state)
         self.system.assembler.product(state, change, answer)
         self._rhs.setArray(-(unbalanced + self.system.numbering.to_rows(answer)))
         if not np.isfinite(self._rhs.norm()):
@@ -136,13 +136,14 @@ class Branch:
             return np.full(int(self._counts.sum()), np.nan)
         return np.array(v.getArray(readonly=True)[self._counts])
 
-    def beginning(self, time: float, convergence: Convergence) -> list[tuple[float, Array]]:
-        """Return the path that begins at the present state (collective).
+    def beginning(
+        self, time: float, convergence: Convergence, state: Array
+    ) -> list[tuple[float, Array]]:
+        """Return the path that begins at the present state, which `state` copies (collective).
 
         It is empty where that is no equilibrium at this time: loads that are there at once.
         """
         system = self.system
-        state = system.state.copy()
         system.prescribe(time)
         (norms,) = convergence.rows.of(self.unbalanced(system.state) + self.fading)
         at_rest = convergence.settled(norms).all()

@@ -251,7 +251,7 @@ class Convergence(Stopping):
         """
         if (self._norms > noise)[~constraints.classes].any():
             return False
-        self.system.assembler.tangent(self.system.state, np.zeros_like(local), constraints.matrix)
+        self.system.assembler.tangent(self.system.state, np.zeros_like(local), self.system.matrix)
         self._violations = self._violated(constraints, f, rtol)
         return bool((self._violations <= rtol).all())
 

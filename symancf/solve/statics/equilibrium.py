@@ -202,7 +202,7 @@ class EquilibriumSolver:
             self.krylov = KrylovSolver(*arguments_of_solver, self.convergence.rows, self._switched)
         self.linear: LinearSolver = self.krylov or LinearSolver(*arguments_of_solver)
         equations.linear = self.linear
-        scratch = equations.x.duplicate(), equations.x.duplicate()
+        scratch = equations.scratch
         self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
         self.uses = wanted(self.options) if self.options.choice("aids") else AIDS
         self._make_aids(self.uses, scratch)

@@ -20,7 +20,7 @@ from ...runtime.collective import together
 from ...runtime.petsc import PETSc, functions
 from ..bddc import BDDC, subdomains_of
 from ..multigrid import GRIDS
-from ..preconditioner import Preconditioner, over_nodes
+from ..preconditioner import Preconditioner, without_aij
 from ..solver import is_symmetric
 from ..takeover import Takeover
 from .linear import LinearSolver
@@ -60,17 +60,6 @@ def release() -> None:
         _trim(ctypes.c_size_t(0))
 
 
-def _without_aij(system: DiscreteSystem, ksp: PETSc.KSP) -> bool:
-    """Tell whether the tangent needs not be PETSc's AIJ (collective).
-
-    So it is with multigrid on grids over nodes without other unknowns, in methods whose residual
-    needs no norm of the tangent.
-    """
-    if ksp.getPC().getType() != GRIDS or ksp.getType() not in ("cg", "gmres", "fgmres"):
-        return False
-    return not isinstance(over_nodes(system), str)
-
-
 def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> MatrixFree | None:
     """Return the tangent without entries, where it serves (collective).
 
@@ -92,7 +81,7 @@ def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> 
         )
     if wanted == HALVES or (wanted is None and system.numbering.size < MATRIX_FREE_FROM):
         return None
-    possible = is_symmetric(system) and _without_aij(system, ksp)
+    possible = is_symmetric(system) and without_aij(system, ksp.getType(), ksp.getPC().getType())
     found = system.matrix_free if possible else None
     if found is None and wanted is not None:
         raise SymancfError(
@@ -115,25 +104,24 @@ class Tangent(Shell):
 
     Attributes
     ----------
-    state : that of the last `move`.
+    state : that of the last `move`, or with entries theirs, as long as nobody changes it.
     entries : the assembled tangent of that state, if that is to be multiplied with.
     border : vectors c and d of rows (of this rank): products are those of K + c d^T. Whoever
         changes it calls ``mat.stateIncrease()``.
 
     Parameters
     ----------
-    scratch : a local vector and a vector of rows that products may overwrite.
+    scratch : a vector of rows that products may overwrite.
     """
 
-    def __init__(
-        self, system: DiscreteSystem, vectors: Vectors, scratch: tuple[Array, PETSc.Vec]
-    ) -> None:
+    def __init__(self, system: DiscreteSystem, vectors: Vectors, scratch: PETSc.Vec) -> None:
         self.border: tuple[Array, Array] | None = None
         self.entries: PETSc.Mat | None = None
         self._assembler = assembler = system.assembler
-        self.state, self._linear = system.state.copy(), Linearized()
-        state, linear, (f, ours) = self.state, self._linear, scratch
-        directions: list[Array] = []  # once there is one: its fixed coordinates stay zero
+        self.state, self._linear = system.state, Linearized()
+        linear, ours = self._linear, scratch
+        # a direction, whose fixed coordinates stay zero, and its product, once there is one
+        pair: list[Array] = []
         handle = ctypes.c_void_p(ours.handle)
 
         def multiply(x: int, y: int) -> None:
@@ -149,10 +137,11 @@ class Tangent(Shell):
             if self.entries is not None:
                 functions.MatMult(ctypes.c_void_p(self.entries.handle), source, handle)
             else:
-                if not directions:
-                    directions.append(np.zeros_like(f))
-                vectors.to_local(ours, directions[0])
-                assembler.product(state, directions[0], f, linear)
+                if not pair:
+                    pair.extend(np.zeros((2, len(self.state))))
+                direction, f = pair
+                vectors.to_local(ours, direction)
+                assembler.product(self.state, direction, f, linear)
                 vectors.to_global(f, ours)
             if self.border is not None:
                 ours.setArray(ours.getArray(readonly=True) + part * self.border[0])
@@ -162,13 +151,13 @@ class Tangent(Shell):
 
     def move(self, state: Array) -> int:
         """Take another state; return the number of bad points."""
-        self.state[:], self.border, self.entries = state, None, None
+        self.state, self.border, self.entries = state.copy(), None, None
         self.mat.stateIncrease()
         return self._assembler.linearize(self.state, self._linear)
 
-    def hold(self, entries: PETSc.Mat) -> None:
-        """Multiply with the entries of the tangent from now on."""
-        self.border, self.entries = None, entries
+    def hold(self, entries: PETSc.Mat, state: Array) -> None:
+        """Multiply with the entries of the tangent at a state from now on."""
+        self.state, self.border, self.entries = state, None, entries
         self.mat.stateIncrease()
 
 
@@ -208,10 +197,10 @@ class KrylovSolver(LinearSolver):
         self._rtol = min(ksp.getTolerances()[0], 0.1)
         has_tolerance = options.choice("ksp_rtol") is not None or ksp.getPC().getType() == BDDC
         self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
-        self._present = Tangent(system, vectors, (self._scratch, self._rows))
+        self._present = Tangent(system, vectors, self._rows)
         self._free = _matrix_free(system, ksp, options.choice("mat_type"))
         self._half: Half | None = None
-        if self._free is None and _without_aij(system, ksp):
+        if self._free is None and without_aij(system, ksp.getType(), ksp.getPC().getType()):
             release()  # what numbering has freed lies in pieces that no entries fit into
             self._half = system.half
         self._parts: Subdomains | None = None
@@ -394,7 +383,7 @@ class KrylovSolver(LinearSolver):
         self._free, self._half = None, self.system.half
         self._preconditioner.use(self.storage)
         self.again += self.ksp.getIterationNumber()
-        self._follow(self._present.state.copy())
+        self._follow(self._present.state)
         self.ksp.setOperators(self.operator, self.storage.mat)
         self.switched()
         self.ksp.solve(b, y)
@@ -490,9 +479,7 @@ class KrylovSolver(LinearSolver):
     def _follow(self, state: Array) -> int:
         """Assemble, and take the entries into multigrid on grids (collective)."""
         bad = self.assemble(state)
-        self._present.hold(self.storage.mat)
-        if self._tangent is not None:
-            self._present.state[:] = state  # factors may have to be made of it
+        self._present.hold(self.storage.mat, state)  # of which factors may have to be made
         if self.system.comm.allreduce(bad):
             return bad
         used = self._used()
@@ -502,6 +489,7 @@ class KrylovSolver(LinearSolver):
         if coarse:
             self.renewals += 1
             self._age, self._fewest = 0, 0.0
+            release()  # coarse entries, in double precision at first, make the peak
         self._preconditioner.renew(self.operator, coarse)
         if coarse:
             release()
@@ -514,7 +502,7 @@ class KrylovSolver(LinearSolver):
         if not self.system.comm.allreduce(bad):
             release()  # before the set-up of multigrid, which needs most memory of all
             if self._parts is not None:
-                self._present.hold(self._parts.mat)
+                self._present.hold(self._parts.mat, state)
             self._preconditioner.renew(self.operator)
             self.ksp.setUp()
             release()

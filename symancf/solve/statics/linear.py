@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...assembly.half import Half
+from ...assembly.half import write_tangent
 from ...assembly.matrix_free import MatrixFree
 from ...assembly.subdomains import Subdomains
-from ...runtime.collective import together
 from ..fixed_solver import FIXED, FixedSolver
 from ..residual import LinearResidual
 from ..solver import is_symmetric, solver_name
@@ -19,6 +18,7 @@ from ..solver import is_symmetric, solver_name
 if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
+    from ...assembly.half import Half
     from ...assembly.matrix import Matrix
     from ...assembly.vectors import Vectors
     from ...runtime.options import SolverOptions
@@ -51,7 +51,6 @@ class LinearSolver:
         self.fixed: FixedSolver | None = None
         if ksp.getPC().getType() == FIXED:
             self.fixed = FixedSolver(system.matrix, ksp, is_symmetric(system), "umfpack", True)
-        self._scratch = np.zeros_like(system.state)
 
     @property
     def name(self) -> str:
@@ -80,12 +79,9 @@ class LinearSolver:
     def assemble(self, state: Array) -> int:
         """Write the tangent at `state` to `storage`; return the number of bad points."""
         start = time.process_time()
-        storage = self.storage
+        storage, f = self.storage, np.empty_like(state)
         assert not isinstance(storage, MatrixFree | Subdomains)  # see `KrylovSolver.assemble`
-        with together(self.system.comm):
-            bad = self.system.assembler.tangent(state, self._scratch, storage)
-        if isinstance(storage, Half) and storage.rescaled():
-            bad = self.system.assembler.tangent(state, self._scratch, storage)
+        bad = write_tangent(storage, lambda: self.system.assembler.tangent(state, f, storage))
         self.seconds["assembly"] += time.process_time() - start
         return bad
 

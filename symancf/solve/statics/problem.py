@@ -19,7 +19,6 @@ from ...output import checkpoint
 from ...output.restart import Restarts
 from ...output.steps import Step
 from ...output.tracking import Watched, monitored, owner_of, parents_of, record
-from ...runtime.collective import together
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
 from ...runtime.log import STAGES
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from ..gradients.gradient import Gradient, Variable
     from .adjoint import Adjoint
     from .convergence import Convergence
-    from .hessian import GaussNewton
+    from .hessian import Hessian
 
 Monitor = Callable[[Step], None]
 
@@ -467,12 +466,12 @@ class StaticProblem(OneProcess, Displayable):
         ----------
         goal : J.
         parameters : each `Parameter`, each `Field` of values and each `Series` that anything
-            depends on; those within functions of time, too.
+            depends on; those within functions of time, too; each `Shape` of a body of solids.
 
         Returns
         -------
         A mapping with ``value`` of the goal: ``g[p]`` is a number, of a `Field` an array (cells,),
-        of a `Series` one of its values (n,).
+        of a `Series` one of its values (n,), of a `Shape` (nodes, 3).
 
         Raises
         ------
@@ -488,7 +487,10 @@ class StaticProblem(OneProcess, Displayable):
         from ..gradients.gradient import require_goal, require_variables
         from .path_adjoint import PathAdjoint
 
-        found, variables = require_goal(goal), require_variables(self._system, parameters)
+        found, variables = (
+            require_goal(goal),
+            require_variables(self._system, parameters, shapes=True),
+        )
         if self.trace is None:
             return self._adjoint("gradient").gradient(found, variables)
         with self._differentiating("gradient"):
@@ -579,17 +581,17 @@ class StaticProblem(OneProcess, Displayable):
 
     @warns_once
     def hessian(
-        self, goal: Goal, parameters: Sequence[Variable], *, gauss_newton: bool
-    ) -> GaussNewton:
+        self, goal: Goal, parameters: Sequence[Variable], *, gauss_newton: bool = False
+    ) -> Hessian:
         r"""Return products with the Hessian of a goal at the last equilibrium (collective).
 
-        The Gauss-Newton Hessian, :math:`(dy/dp)^T J_{yy}\, dy/dp` with the quantities y that the
-        goal is a function of; see `GaussNewton`. It serves while the state is that of now.
+        Exact, or :math:`(dy/dp)^T J_{yy}\, dy/dp` with the quantities y that the goal is a function
+        of; see `Hessian` and `GaussNewton`. It serves while the state is that of now.
 
         Parameters
         ----------
         goal, parameters : as those of `gradient`.
-        gauss_newton : True; exact second derivatives are not known.
+        gauss_newton : without second derivatives of laws and loads.
 
         Returns
         -------
@@ -598,8 +600,9 @@ class StaticProblem(OneProcess, Displayable):
 
         Raises
         ------
-        ParameterError : as those of `sensitivity`; ``gauss_newton=False``; the goal itself has one
-            of the parameters.
+        ParameterError : as those of `sensitivity`; the goal itself has one of the parameters.
+            Without ``gauss_newton``: values of laws, loads or supports are no linear functions of
+            the parameters; bodies touch one another; a kink at the present state.
 
         Examples
         --------
@@ -621,18 +624,12 @@ class StaticProblem(OneProcess, Displayable):
         [0.005, 0.199]
         """
         from ..gradients.gradient import require_goal, require_variables
-        from .hessian import GaussNewton
+        from .hessian import GaussNewton, Hessian
 
-        if gauss_newton is not True:
-            raise ParameterError(
-                "hessian: exact second derivatives are not known: gauss_newton=True",
-                asked="gauss_newton",
-                given=gauss_newton,
-                possible=(True,),
-            )
+        made = GaussNewton if arguments.flag("hessian", "gauss_newton", gauss_newton) else Hessian
         found, variables = require_goal(goal), require_variables(self._system, parameters)
         present = partial(self._require_present, "hessian")
-        return GaussNewton(self._adjoint("hessian"), found, variables, present)
+        return made(self._adjoint("hessian"), found, variables, present)
 
     def _solve_with(self, assign: Callable[[], None]) -> None:
         """Find the last solution anew; parameters are assigned before (collective)."""
@@ -687,13 +684,12 @@ class StaticProblem(OneProcess, Displayable):
 
     def _fingerprint(self) -> bytes:
         """Return a hash of what an equilibrium depends on (collective)."""
-        system = self._system
-        with together(system.comm):
-            system.update(system.time)
+        system, prescribed = self._system, self._system.state.copy()
+        system.prescribe(system.time, prescribed)
         rows = [rows for _, rows in sorted(system.assembler.rows.items())]
         at = np.array([system.time, float(self.solver.ready)])
         found = hashlib.blake2b()
-        for values in (at, system.state, system.assembler.values, *rows):
+        for values in (at, system.state, prescribed, system.assembler.values, *rows):
             found.update((values + 0.0).tobytes())  # -0 is 0
         return found.digest()
 

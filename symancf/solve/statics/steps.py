@@ -84,18 +84,21 @@ class LoadSteps:
         self.last_attempt, self.tangents = Attempt(), True
         self._iterations = self._linear = 0
 
-    def _begin(self) -> None:
-        """Begin a step where the last one has ended."""
+    def _begin(self, state: State) -> None:
+        """Begin a step where the last one has ended, of which this is the state."""
         solver, to = self.solver, self.ends[-1]
         self.start = now = self.goal
         end = next((t for t in self.ends if abs(to - t) < abs(to - now)), to)
         in_one = abs(end - now) <= self.largest * (1.0 + 1e-9)
         self.goal = end if in_one else now + math.copysign(self.largest, to - now)
         self.cuts, self.fraction = self.history.cut_backs, 0.0
-        self.first = self._before = self.system.state.copy()
+        alone = len(state.displacement) == len(self.system.state)
+        self.first = self._before = state.displacement if alone else self.system.state.copy()
         solver.sudden.jumped = False
         if not self.path or self.path[-1][0] != now:
-            self.path = solver.branch.beginning(now, solver.convergence) if now != self.goal else []
+            self.path = []
+            if now != self.goal:
+                self.path = solver.branch.beginning(now, solver.convergence, self.first)
         self.fades = self.part < 1.0 and solver.measure_imbalance(now, self.first)
 
     # ---- for `march` ----------------------------------------------------------------------------
@@ -106,7 +109,7 @@ class LoadSteps:
         error.
         """
         if self.fraction == 1.0:
-            self._begin()
+            self._begin(state)
         solver, now, time, end = self.solver, self.now, self.goal, self.fraction + self.part
         if end > 1.0 - 1e-9:
             end = 1.0
@@ -168,7 +171,7 @@ class LoadSteps:
         self.fraction, self.now = self.end, step.time
         self.records = self.fraction == 1.0 or not self.fades
         hardest = self.last_attempt.hardest
-        if not EASY_ITERATIONS <= hardest <= DOUBTFUL_ITERATIONS:
+        if self.smallest < 1.0 and not EASY_ITERATIONS <= hardest <= DOUBTFUL_ITERATIONS:
             ease = math.sqrt(EASY_ITERATIONS / max(1, hardest))
             self.part = min(1.0, self.part * min(2.0, max(0.5, ease)))
         if self._trace is not None:

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constants of a law that agree best with tests of the material alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import least_squares, lsq_linear
+
+from ...errors import ConvergenceError, ParameterError
+from ...kinematics.naming import law_of
+from ...values.domain import domains_of
+from .limits import Limits, interior
+from .response import Response
+from .stability import not_convex, not_stable
+from .units import implausible
+
+if TYPE_CHECKING:
+    from ...arrays import Array
+    from .material_test import MaterialTest
+
+SAMPLES = 120  # of constants that are no moduli, looked at before least squares
+REFINED = 4  # the best of them, from which least squares begin
+EVALUATIONS = 60  # of the stresses in least squares from one start
+BULK_RATIO = 100.0  # bulk over shear modulus to begin with, where no test tells it
+
+
+@dataclass(frozen=True)
+class Coupons:
+    """Tests of a material, and a law whose constants are to be found.
+
+    Attributes
+    ----------
+    names : of the constants to be found.
+    fixed : the others.
+    limits : of constants.
+    scale : (rows,) by which differences of stress are divided.
+    data : (rows,) all stresses.
+    """
+
+    law: Any
+    response: Response
+    tests: Sequence[MaterialTest]
+    names: tuple[str, ...]
+    fixed: Mapping[str, float]
+    limits: Limits
+    positive_terms: bool
+    scale: Array
+    data: Array
+
+    @classmethod
+    def of(
+        cls,
+        law: Any,
+        tests: Sequence[MaterialTest],
+        fixed: dict[str, float],
+        bounds: Mapping[str, tuple[float, float]],
+        incompressible: bool | None,
+        positive_terms: bool,
+    ) -> Coupons:
+        """Check what is given."""
+        volumetric = any(t.kind == "volumetric" for t in tests)
+        response = Response(law, incompressible=incompressible is not False)
+        if incompressible is None and (volumetric or not _free_volume(response, fixed)):
+            response = Response(law, incompressible=False)
+        left = [p for p in response.parameters if p not in fixed]
+        names = tuple(p for p in left if p not in response.ineffective)
+        for test in tests:
+            _require_monotonic(response, test)
+        scale = np.concatenate([t.scale() for t in tests])
+        data = np.concatenate([t.stress.ravel() for t in tests])
+        limits = Limits(domains_of(law_of(law)), bounds)
+        return cls(law, response, tests, names, fixed, limits, positive_terms, scale, data)
+
+    def values(self, theta: Array) -> dict[str, float]:
+        """Return all constants on which stresses depend."""
+        return {**self.fixed, **dict(zip(self.names, map(float, theta), strict=True))}
+
+    def stress(self, theta: Array, by: Sequence[str]) -> tuple[Array, Array]:
+        """Return (rows,) stresses of all tests, and (rows, len(by)) derivatives."""
+        every = self.response.stress(self.tests, self.values(theta), by)
+        stress = np.concatenate([p.ravel() for p, _ in every])
+        slope = np.concatenate([d.reshape(p.size, len(by)) for p, d in every])
+        return stress, slope
+
+    def best(self, start: Mapping[str, float], seed: int) -> Array:
+        """Return the constants of the smallest sum of squares over several starts."""
+        if not self.response.incompressible:
+            return self._refined(self._compressible(start, seed), ())[0]
+        moduli = [n for n in self.names if n in self.response.linear and n not in start]
+        every = self._candidates(moduli, start, seed)
+        begins = 2 if self.response.has_memory else REFINED
+        candidates = sorted(every, key=lambda c: c[0])[:begins]
+        best, least = None, np.inf
+        for cost, theta in candidates:
+            if not np.isfinite(cost):
+                continue
+            found, left = self._refined(theta, moduli)
+            if left < least:
+                best, least = found, left
+        if best is None:
+            raise ConvergenceError(
+                f"fit: {self.response.name} has no equilibrium in the tests for any sample of its "
+                "constants: give start= where it has"
+            )
+        return np.asarray(best)
+
+    def _compressible(self, start: Mapping[str, float], seed: int) -> Array:
+        """Return where to begin: constants of an incompressible material, then those of volume."""
+        values = {n: float(x) for n, x in start.items() if n in self.names}
+        values |= self._shear(values, start, seed)
+        modulus = BULK_RATIO * self._modulus()
+        for test in self.tests:
+            if test.kind == "volumetric":
+                modulus = float(abs(test.stress).max() / abs(test.along - 1.0).max())
+        generator = np.random.default_rng(seed)
+        for n in [n for n in self.names if n not in values]:
+            linear = n in self.response.linear
+            values[n] = modulus if linear else self._sample(n, start, generator, first=True)
+        return np.array([values[n] for n in self.names])
+
+    def _shear(
+        self, values: Mapping[str, float], start: Mapping[str, float], seed: int
+    ) -> dict[str, float]:
+        """Return constants that fit where the volume is constant, without volumetric tests."""
+        tests = [t for t in self.tests if t.kind != "volumetric"]
+        response = Response(self.law, incompressible=True)
+        free = [n for n in self.names if n not in response.ineffective and n not in values]
+        if not free or sum(t.stress.size for t in tests) < len(free):
+            return {}
+        fixed = {n: x for n, x in {**self.fixed, **values}.items() if n in response.parameters}
+        first = Coupons.of(self.law, tests, fixed, self.limits.bounds, True, self.positive_terms)
+        return first.values(first.best(start, seed))
+
+    def _candidates(
+        self, moduli: Sequence[str], start: Mapping[str, float], seed: int
+    ) -> list[tuple[float, Array]]:
+        """Return samples of constants with their sums of squares."""
+        generator = np.random.default_rng(seed)
+        others = [n for n in self.names if n not in moduli]
+        number = REFINED if self.response.has_memory else SAMPLES  # histories take long
+        if all(n in start for n in others):
+            number = 1
+        result = []
+        for k in range(number):
+            sample = {n: self._sample(n, start, generator, first=k == 0) for n in others}
+            theta = np.array([sample.get(n, self._modulus()) for n in self.names])
+            result.append(self._with_moduli(theta, moduli))
+        return result
+
+    def _sample(
+        self, name: str, start: Mapping[str, float], generator: Any, *, first: bool
+    ) -> float:
+        """Return a sample of a constant that is no modulus."""
+        if name in start:
+            return float(start[name])
+        default = self.response.defaults.get(name)
+        low, high = self.limits.interval(name, float(generator.choice([-1.0, 1.0])))
+        positive = self.limits.has_sign(name)
+        size = float(10.0 ** generator.uniform(-1.0, 3.0 if positive else 1.0))
+        if default is not None:
+            near = float(default) * (1.0 if first else size**0.5)
+            return float(np.clip(near, *_inside(low, high))) if near else _between(low, high, size)
+        return _between(low, high, size)
+
+    def _with_moduli(self, theta: Array, moduli: Sequence[str]) -> tuple[float, Array]:
+        """Return constants with the moduli that fit best to the others, and the sum of squares."""
+        columns = [self.names.index(n) for n in moduli]
+        theta = theta.copy()
+        if columns and not theta[columns].all():
+            theta[columns] = self._modulus()
+        stress, slope = self.stress(theta, moduli)
+        if not np.isfinite(stress).all():
+            return np.inf, theta
+        if columns:
+            theta[columns], stress = self._linear(theta, columns, slope)
+        with np.errstate(over="ignore"):
+            return float(np.sum(((stress - self.data) / self.scale) ** 2)), theta
+
+    def _linear(self, theta: Array, columns: list[int], slope: Array) -> tuple[Array, Array]:
+        """Return moduli by linear least squares within their bounds, and the stresses."""
+        pairs = [self._limits(theta, c) for c in columns]
+        rows = slope / self.scale[:, None]
+        size = np.maximum(abs(rows).max(axis=0), 1e-300)
+        bounds = tuple(np.array(side) * size for side in zip(*pairs, strict=True))
+        answer = lsq_linear(rows / size, self.data / self.scale, bounds=bounds)
+        found = answer.x / size
+        return found, slope @ found
+
+    def _modulus(self) -> float:
+        """Return the size of moduli: of a stress over a strain."""
+        test = self.tests[0]
+        strain = abs(test.along - 1.0).max()
+        return float(abs(test.stress).max() / max(float(strain), 1e-12)) / 3.0
+
+    def _limits(self, theta: Array, column: int) -> tuple[float, float]:
+        """Return the bounds of a constant; those of positive terms follow from the others."""
+        name = self.names[column]
+        if name not in self.response.linear:
+            return self.limits.interval(name, theta[column])
+        low, high = self.limits.interval(name, 1.0)
+        if self.positive_terms:
+            sign = self.response.sign_of_term(name, self.values(theta))
+            low, high = (max(low, 0.0), high) if sign > 0.0 else (low, min(high, 0.0))
+        return low, high
+
+    def _refined(self, theta: Array, moduli: Sequence[str]) -> tuple[Array, float]:
+        """Return the constants of least squares from a start, and what is left.
+
+        Moduli are eliminated (variable projection); the derivatives of the rest are those at
+        constant moduli, less their part in the space of the moduli.
+        """
+        others = [k for k, n in enumerate(self.names) if n not in moduli]
+        columns = [k for k, n in enumerate(self.names) if n in moduli]
+        if not others:
+            cost, found = self._with_moduli(theta, moduli)
+            return found, cost
+        limits = [self._limits(theta, k) for k in others]
+        low, high = (np.array(side, dtype=float) for side in zip(*limits, strict=True))
+        size = np.where(theta[others] != 0.0, abs(theta[others]), 1.0)
+        last: dict[bytes, tuple[Array, Array, Array]] = {}
+        outside = np.finfo(float).max ** 0.25  # the difference where the law has no equilibrium
+
+        def at(x: Array) -> tuple[Array, Array, Array]:
+            key = x.tobytes()
+            if key not in last:
+                last.clear()
+                trial = theta.copy()
+                trial[others] = x * size
+                _, trial = self._with_moduli(trial, moduli)
+                stress, slope = self.stress(trial, self.names)
+                rows = slope / self.scale[:, None]
+                by = rows[:, others] * size
+                inner = [c for c in columns if trial[c] not in self._limits(trial, c)]
+                finite = np.isfinite(rows).all()
+                if inner and finite:
+                    q, _ = np.linalg.qr(rows[:, inner])
+                    by = by - q @ (q.T @ by)
+                difference = (stress - self.data) / self.scale
+                bad = ~np.isfinite(difference)
+                by = np.nan_to_num(by, posinf=0.0, neginf=0.0)
+                last[key] = np.where(bad, outside, difference), by, trial
+            return last[key]
+
+        answer = least_squares(
+            lambda x: at(x)[0],
+            interior(theta[others] / size, low / size, high / size),
+            jac=lambda x: at(x)[1],
+            bounds=(low / size, high / size),
+            x_scale="jac",
+            xtol=1e-10,
+            ftol=1e-12,
+            gtol=1e-12,
+            max_nfev=EVALUATIONS,
+        )
+        return at(answer.x)[2], float(2.0 * answer.cost)
+
+    def differences(self, theta: Array) -> tuple[Array, Array]:
+        """Return (rows,) differences from the tests over their scale, and (rows, n) slopes."""
+        stress, slope = self.stress(theta, self.names)
+        return (stress - self.data) / self.scale, slope / self.scale[:, None]
+
+    def stresses(self, values: Mapping[str, float]) -> list[Array]:
+        """Return the stresses of each test."""
+        return [p for p, _ in self.response.stress(self.tests, values)]
+
+    def notes(self, values: Mapping[str, float]) -> list[str]:
+        """Return sentences: where the law is not stable or not convex, and impossible units."""
+        return [
+            *not_stable(self.response, self.tests, values),
+            *not_convex(self.law, self.response, self.tests, values),
+            *implausible(self.tests),
+        ]
+
+
+def _free_volume(response: Response, fixed: Mapping[str, float]) -> bool:
+    """Whether constants that only a change of volume determines are not known."""
+    return response.has_volume and not any(p in fixed for p in response.ineffective)
+
+
+def _require_monotonic(response: Response, test: MaterialTest) -> None:
+    """Check that a law without memory is not asked to tell loading from unloading."""
+    if response.has_memory or test.kind == "biaxial":
+        return
+    steps = np.diff(test.along)
+    if np.all(steps >= 0.0) or np.all(steps <= 0.0):
+        return
+    up = steps[np.flatnonzero(steps)[0]] > 0.0
+    row = int(np.flatnonzero(steps < 0.0 if up else steps > 0.0)[0])
+    raise ParameterError(
+        f"{test.name}: the stretch turns back after row {row} ({test.along[row]:g}, then "
+        f"{test.along[row + 1]:g}); {response.name} has no memory and cannot tell loading from "
+        "unloading: give one branch, or a law with memory (ogden_roxburgh, prony) and time=",
+        asked="stretch",
+        given=float(test.along[row + 1]),
+    )
+
+
+def _inside(low: float, high: float) -> tuple[float, float]:
+    """Return an interval a little smaller."""
+    width = min(high - low, 1.0)
+    return low + 1e-3 * width, high - 1e-3 * width
+
+
+def _between(low: float, high: float, size: float) -> float:
+    """Return a number of an interval; `size` between 0.1 and 1000."""
+    if np.isfinite(low) and np.isfinite(high):
+        return float(low + (high - low) * (0.01 + 0.98 * (np.log10(size) + 1.0) / 4.0))
+    if np.isfinite(high):
+        return high - size
+    return (low if np.isfinite(low) else 0.0) + size

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constants that agree best with tests of structures, and of the material beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from ...errors import ConvergenceError, ParameterError
+from ..optimize.objective import Objective
+from .coupons import EVALUATIONS
+from .limits import Limits, interior
+
+if TYPE_CHECKING:
+    from ...arrays import Array
+    from ...values.parameter import Parameter
+    from .coupons import Coupons
+    from .structure_test import StructureTest
+
+
+class Structure:
+    """Differences of a structure from its test, as a function of its parameters.
+
+    Parameters are those of one structure, or shared: before each solution they are put back to
+    those of the last one.
+    """
+
+    def __init__(
+        self, test: StructureTest, names: Sequence[str], others: Sequence[Parameter] = ()
+    ) -> None:
+        parameters = test.parameters(names, others)
+        self.test, self.names = test, [n for n in names if n in parameters]
+        if not self.names:
+            raise ParameterError(
+                f"fit: no parameter of {test.name} has the name of what is to be found, "
+                f"{', '.join(names)}: give sa.Parameter of these names to its bodies and terms",
+                asked="tests",
+                given=test.name,
+                possible=tuple(names),
+            )
+        self.objective = Objective(
+            f"fit: {test.name}", test.problem, test.goals, [parameters[n] for n in self.names]
+        )
+        self.at = self.objective.values
+
+    def go_to(self, values: Mapping[str, float]) -> None:
+        """Solve for values (collective).
+
+        Raises
+        ------
+        ConvergenceError : there is no solution; it stays at the last one.
+        """
+        self.objective.assign(self.at)
+        x = np.array([values[n] for n in self.names])
+        if not np.array_equal(x, self.at):
+            self.objective.solve(x)
+            self.at = x
+
+    def differences(self, names: Sequence[str]) -> tuple[Array, Array]:
+        """Return (rows,) differences over their scale and (rows, n) slopes there (collective)."""
+        scale = self.test.scale()
+        slope = np.zeros((len(scale), len(names)))
+        slope[:, [names.index(n) for n in self.names]] = self.objective.jacobian()
+        rest = self.objective.present() - self.test.data.ravel()
+        return rest / scale, slope / scale[:, None]
+
+
+@dataclass
+class Joint:
+    """Tests of structures and of the material together.
+
+    Attributes
+    ----------
+    names : of the constants to be found.
+    coupons : tests of the material, or None.
+    structures : tests of structures.
+    limits : of constants.
+    notes : what least squares have to say.
+    """
+
+    names: tuple[str, ...]
+    coupons: Coupons | None
+    structures: Sequence[Structure]
+    limits: Limits
+    notes: list[str] = field(default_factory=list)
+
+    def differences(self, theta: Array) -> tuple[Array, Array]:
+        """Return (rows,) differences over their scale and (rows, n) slopes (collective).
+
+        Raises
+        ------
+        ConvergenceError : a test has no equilibrium.
+        """
+        values = dict(zip(self.names, map(float, theta), strict=True))
+        every = []
+        if self.coupons is not None:
+            own = [self.names.index(n) for n in self.coupons.names]
+            rest, by = self.coupons.differences(theta[own])
+            if not np.isfinite(rest).all() or not np.isfinite(by).all():
+                raise ConvergenceError("fit: the law has no equilibrium in the tests")
+            slope = np.zeros((len(rest), len(self.names)))
+            slope[:, own] = by
+            every.append((rest, slope))
+        for structure in self.structures:
+            structure.go_to(values)
+            every.append(structure.differences(self.names))
+        return np.concatenate([r for r, _ in every]), np.concatenate([s for _, s in every])
+
+    def best(self, start: Mapping[str, float], seed: int) -> Array:
+        """Return the constants of the smallest sum of squares near one start (collective).
+
+        Constants of the tests of the material begin at those that these alone give, others at the
+        values of parameters.
+        """
+        present: dict[str, float] = {}
+        for structure in self.structures:
+            present = {**dict(zip(structure.names, structure.at, strict=True)), **present}
+        candidates = [{**present, **start}]
+        if self.coupons is not None and len(self.coupons.data) >= len(self.coupons.names):
+            alone = self.coupons.best(start, seed)
+            own = dict(zip(self.coupons.names, map(float, alone), strict=True))
+            candidates = [{**present, **own, **start}, {**own, **present, **start}]
+        for k, candidate in enumerate(candidates):
+            unknown = [n for n in self.names if n not in candidate]
+            if unknown:
+                raise ParameterError(
+                    f"fit: there is no value to begin with for {', '.join(unknown)}: give start=",
+                    asked="start",
+                    given=tuple(start),
+                    possible=tuple(unknown),
+                )
+            try:
+                theta = self._within(np.array([candidate[n] for n in self.names]))
+                self.differences(theta)
+            except ConvergenceError:
+                if k + 1 == len(candidates):
+                    raise
+                continue
+            break
+        return self._refined(theta)
+
+    def _within(self, theta: Array) -> Array:
+        """Return a start within its limits."""
+        pairs = [self.limits.interval(n, x) for n, x in zip(self.names, theta, strict=True)]
+        low, high = (np.array(side) for side in zip(*pairs, strict=True))
+        size = np.where(theta != 0.0, abs(theta), 1.0)
+        found: Array = interior(theta / size, low / size, high / size) * size
+        return found
+
+    def _refined(self, theta: Array) -> Array:
+        """Return the constants of least squares from a start (collective)."""
+        pairs = [self.limits.interval(n, x) for n, x in zip(self.names, theta, strict=True)]
+        low, high = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+        size = np.where(theta != 0.0, abs(theta), 1.0)
+        last: dict[bytes, tuple[Array, Array]] = {}
+        outside = np.finfo(float).max ** 0.25  # the difference where there is no equilibrium
+
+        def at(x: Array) -> tuple[Array, Array]:
+            key = x.tobytes()
+            if key not in last:
+                try:
+                    rest, by = self.differences(x * size)
+                except ConvergenceError:
+                    rows = len(next(iter(last.values()))[0])
+                    return np.full(rows, outside), np.zeros((rows, len(size)))
+                last.clear()
+                last[key] = rest, by * size
+            return last[key]
+
+        answer = least_squares(
+            lambda x: at(x)[0],
+            theta / size,
+            jac=lambda x: at(x)[1],
+            bounds=(low / size, high / size),
+            x_scale="jac",
+            xtol=1e-8,
+            ftol=1e-10,
+            gtol=1e-10,
+            max_nfev=EVALUATIONS,
+        )
+        if answer.status == 0:
+            self.notes.append(f"least squares did not end within {EVALUATIONS} solutions")
+        found: Array = answer.x * size
+        return found

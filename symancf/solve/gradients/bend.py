@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Second derivatives: those of exact first derivatives, along a direction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...arrays import Array
+    from ...assembly.discrete import DiscreteSystem
+
+#: Weights of central differences of order 4 and 6 at h, 2 h, 3 h
+FOURTH, SIXTH = (8 / 12, -1 / 12, 0.0), (45 / 60, -9 / 60, 1 / 60)
+STEP = 4e-3  # of the size of the largest body, or of a parameter: the first h
+SHORTER, TRIALS = 6.0, 4  # by which h is divided while it is too long, and how often
+WANTED, ENOUGH = 1e-9, 1e-6  # of the result: how far both orders may differ
+#: of a value by its step over `STEP`: a derivative of that size is none
+SMALL = 1e-4
+
+
+def along(
+    system: DiscreteSystem, function: Callable[[float], Sequence[Array]], step: float, what: str
+) -> list[Array]:
+    """Return the derivatives at 0 of arrays that are exact first derivatives (collective).
+
+    Central differences of order 6, and of order 4 beside them: h is made shorter until both agree.
+    Where laws are polynomials of small degree they have no error but round-off, some 1e-12.
+
+    Parameters
+    ----------
+    function : of h, which is the same on every rank; arrays of this rank.
+    step : the h over which kinematics change by `STEP`.
+    what : in messages.
+
+    Raises
+    ------
+    ParameterError : there are no second derivatives.
+    """
+    best, least = [np.zeros(0)], np.inf
+    for _ in range(TRIALS):
+        ends = [(function(k * step), function(-k * step)) for k in (1, 2, 3)]
+        found, error = [], 0.0
+        for arrays in zip(*(zip(*pair, strict=True) for pair in ends), strict=True):
+            changes = [(a - b) / step for a, b in arrays]
+            sixth = sum(w * x for w, x in zip(SIXTH, changes, strict=True))
+            fourth = sum(w * x for w, x in zip(FOURTH, changes, strict=True))
+            size = SMALL * STEP / step * _largest(system, arrays[0][0])
+            size = max(size, _largest(system, sixth))
+            error = max(error, _largest(system, sixth - fourth) / size if size else 0.0)
+            found.append(sixth)
+        if error < least:
+            best, least = found, error
+        if error < WANTED:
+            break
+        step /= SHORTER
+    if not least < ENOUGH:
+        raise ParameterError(
+            f"{what}: first derivatives have a kink at the present state, as where something "
+            f"begins to touch or to yield; second ones differ by {least:.1e}",
+            asked=what,
+            given=least,
+        )
+    return best
+
+
+def step_of(system: DiscreteSystem, direction: Array) -> float:
+    """Return the step along a change of state by which nothing moves more than `STEP` of the body.
+
+    Infinite where nothing moves (collective).
+    """
+    moves = system.numbering.those("position", "direction", "angle", "sliding")
+    part = np.abs(np.where(moves, direction / system.numbering.natural(system.extent), 0.0))
+    most = _largest(system, part)
+    return STEP / most if most else np.inf
+
+
+def _largest(system: DiscreteSystem, x: Array) -> float:
+    return float(system.comm.allreduce(float(np.abs(x).max(initial=0.0)), op=MPI.MAX))
