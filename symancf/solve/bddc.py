@@ -51,7 +51,7 @@ def options_of(symmetric: bool) -> dict[str, Option]:
     factors = "cholesky" if symmetric else "lu"
     options: dict[str, Option] = {
         "ksp_type": "gmres",
-        "ksp_rtol": 1e-6,
+        "ksp_rtol": 1e-8,
         "ksp_atol": 0.0,
         "ksp_max_it": 300,
         "ksp_gmres_restart": 100,

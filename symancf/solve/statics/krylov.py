@@ -195,7 +195,7 @@ class KrylovSolver(LinearSolver):
         self.renewals = 0
         self._fewest, self._beyond, self._age = 0.0, 0.0, 0
         self._rtol = min(ksp.getTolerances()[0], 0.1)
-        has_tolerance = options.choice("ksp_rtol") is not None or ksp.getPC().getType() == BDDC
+        has_tolerance = options.choice("ksp_rtol") is not None
         self._forcing = Forcing(rows.parts, self._rtol if has_tolerance else None)
         self._present = Tangent(system, vectors, self._rows)
         self._free = _matrix_free(system, ksp, options.choice("mat_type"))
