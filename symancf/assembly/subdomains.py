@@ -32,7 +32,8 @@ class Subdomains:
     The vertices of constraints, multipliers too, are shared by two ranks at least, of which one has
     rows of zeros there: such *primal* vertices are of the coarse problem, where the saddle point
     of the constraint is solved exactly. So are those that a subdomain reaches by springs or loads
-    and no cells.
+    and no cells, and up to three nodes, far apart, of each interface: without them a subdomain is
+    free to move as a rigid body, and its matrix is singular.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class Subdomains:
             self._entries = Matrix(MPI.COMM_SELF, inside, own_forms)
             self._part.attach(self._entries)
         self._scratch = np.zeros(numbering.coordinates)
-        primal = joined | (here & ~by_cells)
+        primal = joined | (here & ~by_cells) | _corners(numbering, here, assembler.reference)
         self._create(_columns(numbering, here), self._coarse(primal & rows))
         for mat in (self.mat, self._local):
             mat.setOption(PETSc.Mat.Option.SYMMETRIC, symmetric)
@@ -120,6 +121,39 @@ def _columns(numbering: Numbering, chosen: Mask) -> Ints:
     first, count = numbering.first_column[chosen], numbering.row_count[chosen].astype(np.int64)
     before: Ints = np.cumsum(count) - count
     return np.asarray(np.repeat(first - before, count) + np.arange(count.sum()), dtype=np.int64)
+
+
+def _corners(numbering: Numbering, here: Mask, reference: Array) -> Mask:
+    """Return up to three vertices (vertices,) of each interface, far apart (collective).
+
+    An interface is what the same ranks share. All of them choose the same vertices.
+    """
+    comm, chosen = numbering.comm, np.zeros(numbering.vertices, dtype=bool)
+    columns = _columns(numbering, here).astype(PETSc.IntType)
+    mapping = PETSc.LGMap().create(columns, bsize=1, comm=comm)
+    vertex = np.repeat(np.arange(numbering.vertices), np.where(here, numbering.row_count, 0))
+    shared = np.zeros((numbering.vertices, comm.size), dtype=bool)
+    for rank, rows in mapping.getInfo().items():
+        shared[vertex[rows], rank] = True
+    shared[:, comm.rank] = False
+    X = np.full((numbering.vertices, 3), np.nan)
+    for number, block in enumerate(numbering.blocks):
+        if block.kind == "position":
+            at = numbering.carriers(number)
+            X[at] = 0.0
+            X[at, : block.size] = reference[numbering.coordinates_of(number)]
+    nodes = np.flatnonzero(shared.any(axis=1) & np.isfinite(X[:, 0]))
+    nodes = nodes[np.argsort(numbering.first_column[nodes])]
+    _, interface = np.unique(shared[nodes], axis=0, return_inverse=True)
+    for number in range(int(interface.max(initial=-1)) + 1):
+        own = nodes[interface.ravel() == number]
+        x = X[own]
+        first = int(np.linalg.norm(x - x.mean(axis=0), axis=1).argmax())
+        arm = x - x[first]
+        second = int(np.linalg.norm(arm, axis=1).argmax())
+        third = int(np.linalg.norm(np.cross(arm, arm[second]), axis=1).argmax())
+        chosen[own[[first, second, third]]] = True
+    return chosen
 
 
 def _inside(numbering: Numbering, here: Mask) -> Numbering:

@@ -26,11 +26,13 @@ def require_possible(system: DiscreteSystem, dynamic: bool = False) -> None:
 
     Raises
     ------
-    SymancfError : in motions, on one rank, and where lists of entities change (contact).
+    SymancfError : in motions, on one rank, where a rank has no unknowns, and where lists of
+        entities change (contact).
     """
     facing = any(isinstance(form.entities, ClosestPoints) for form in system.assembler.forms)
     reasons = {
         "each rank is a subdomain, and there is one rank": system.comm.size == 1,
+        "a rank has no unknowns, as of small systems (-partition_from)": not system.numbering.rows,
         "it is for equilibria, and this is a motion": dynamic,
         "what is in contact changes": bool(system.changing) or facing,
     }

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parallel
 @cache
 def solved() -> dict[str, Any]:
     """What three ranks found."""
-    found: dict[str, Any] = run_mpi(3, SCRIPT, timeout=240.0)
+    found: dict[str, Any] = run_mpi(3, SCRIPT, timeout=300.0)
     return found
 
 
