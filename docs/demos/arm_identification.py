@@ -11,8 +11,8 @@ Takes 3 min on one core.
 # %% [markdown]
 # # Arm identification
 #
-# **What you learn**: parameters of a motion (also the mass of a rigid body), `sa.StructureTest` with
-# goals at given times, and `sa.fit` with standard errors. Run it with
+# **What you learn**: parameters of a motion (also the mass of a rigid body), `sa.StructureTest`
+# with goals at given times, and `sa.fit` with standard errors. Run it with
 # `python docs/demos/arm_identification.py`; `-short` leaves the other experiments out.
 
 # %%

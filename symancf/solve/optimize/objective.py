@@ -144,8 +144,8 @@ class Objective:
     def jacobian(self) -> Array:
         """Return the derivatives (m, n) of all goals at the present values (collective).
 
-        Of fewer values than goals the direct way, where it is known: a linear system for each value,
-        or linear steps of the motion along it; else by a sweep for each goal.
+        Of fewer values than goals the direct way, where it is known: a linear system for each
+        value, or linear steps of the motion along it; else by a sweep for each goal.
         """
         rows = [np.concatenate([np.atleast_1d(g[p]) for p in self.parameters]) for g in self._all()]
         return np.asarray(self.problem.system.comm.bcast(np.array(rows, dtype=float)))
