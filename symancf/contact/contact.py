@@ -32,7 +32,7 @@ from .laws import Coulomb, Normal, penalty
 from .nodal import Nodal, SideFields, ratio
 from .overlap import FREE_OVERLAP
 from .rigid import ContactorPoints, RigidPass, RigidPassBinding
-from .shapes import Plane, Shape, shape_of
+from .shapes import Plane, RigidShape, shape_of
 from .steps import ContactNumbers
 from .surface import Place, Side, is_place, require_apart
 from .touch import Part, Touch
@@ -149,13 +149,13 @@ class Contact(OneProcess, Displayable):
 
     _passes: list[Pass]
     _sides: list[tuple[Side, Sequence[Pass]]]
-    _bodies: tuple[Sequence[Body | RigidBody], Sequence[Body | RigidBody | Shape]]
+    _bodies: tuple[Sequence[Body | RigidBody], Sequence[Body | RigidBody | RigidShape]]
 
     @former_arguments("Contact")
     def __init__(
         self,
         side: Place | RigidBody,
-        target: Shape | RigidBody | Place | None = None,
+        target: RigidShape | RigidBody | Place | None = None,
         *,
         mu: Coefficient = 0.0,
         law: NormalLaw = penalty,
@@ -195,21 +195,21 @@ class Contact(OneProcess, Displayable):
     def _passes_of(
         self,
         side: Place | RigidBody,
-        target: Shape | RigidBody | Place | None,
+        target: RigidShape | RigidBody | Place | None,
         radius: float | None,
         values: dict[str, Scalar],
     ) -> list[Pass]:
         """Return the contactors, each against its target."""
-        if not isinstance(target, Shape | RigidBody) and (target is None or is_place(target)):
+        if not isinstance(target, RigidShape | RigidBody) and (target is None or is_place(target)):
             return self._facing(side, target, radius)
         return self._against(
-            side, shape_of(self.what, cast("Shape | RigidBody", target)), radius, values
+            side, shape_of(self.what, cast("RigidShape | RigidBody", target)), radius, values
         )
 
     def _against(
         self,
         side: Place | RigidBody,
-        shape: Shape,
+        shape: RigidShape,
         radius: float | None,
         values: dict[str, Scalar],
     ) -> list[Pass]:
@@ -282,7 +282,7 @@ class Contact(OneProcess, Displayable):
         return passes
 
     def _points(
-        self, side: Side | RigidBody, shape: Shape, radius: float | None
+        self, side: Side | RigidBody, shape: RigidShape, radius: float | None
     ) -> list[ContactorPoints]:
         """Return the points of the contactor against a shape, of each of its facet sets."""
         k, initial = self._stiffness, self._initial
@@ -321,7 +321,7 @@ class Contact(OneProcess, Displayable):
             possible=("sphere", "box"),
         )
 
-    def _require_stiffness(self, side: RigidBody, shape: Shape, length: float) -> None:
+    def _require_stiffness(self, side: RigidBody, shape: RigidShape, length: float) -> None:
         """Raise where rigid bodies, which have no material, are given no stiffness."""
         if self._stiffness is None:
             value = f"{side.mass * 9.81 / (1e-4 * length):.3g} in SI units"
@@ -851,7 +851,7 @@ def _has_lines(place: Place | None) -> bool:
 
 def _ordered(side: Any, target: Any) -> tuple[Any, Any]:
     """Return the side whose points are looked at, and its target."""
-    if isinstance(side, Shape) or (isinstance(side, RigidBody) and is_place(target)):
+    if isinstance(side, RigidShape) or (isinstance(side, RigidBody) and is_place(target)):
         side, target = target, side
     pair = isinstance(side, RigidBody) and isinstance(target, RigidBody)
     if pair and side.shape.form != "sphere" and target.shape.form == "sphere":

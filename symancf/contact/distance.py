@@ -20,7 +20,7 @@ from ..values.reader import (
     require_places,
     scalar,
 )
-from .shapes import Expressions, Shape, X, takes
+from .shapes import Expressions, RigidShape, X, takes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..values.parameter import Scalar
 
 
-class Distance(Shape):
+class Distance(RigidShape):
     """A shape by a function of the user, its signed distance.
 
     Parameters

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ..places.ends import End
     from ..terms.quantities import At
     from ..values.parameter import Scalar
-    from .shapes import Shape
+    from .shapes import RigidShape
     from .steps import ContactNumbers
 
 DEEP_AT_START = 1e-3  # parts of l by which a surface may lie within another one at the start
@@ -504,7 +504,7 @@ _KINDS: dict[str, Callable[..., RigidPass]] = {
 }
 
 
-def _placed(shape: Shape, time: float) -> Array:
+def _placed(shape: RigidShape, time: float) -> Array:
     """Return origin and axes one after the other, (12,)."""
     origin, axes = shape.placed(time)
     return np.concatenate([origin, axes.T.ravel()])

@@ -34,7 +34,7 @@ Expressions: TypeAlias = "Sequence[sp.Expr]"
 
 
 class How(TypedDict, total=False):
-    """How a shape is moved, and its name; see `Shape`."""
+    """How a shape is moved, and its name; see `RigidShape`."""
 
     displacement: Displacement
     gradient: Gradient
@@ -42,7 +42,7 @@ class How(TypedDict, total=False):
     name: str | None
 
 
-class Shape(OwnAttributes):
+class RigidShape(OwnAttributes):
     """A rigid shape, at rest, moved by functions of time or on a rigid body.
 
     Parameters
@@ -144,7 +144,7 @@ class Shape(OwnAttributes):
         return f"{type(self).__name__} {self.name!r}, {where}"
 
 
-def takes(kind: type[Shape]) -> list[str]:
+def takes(kind: type[RigidShape]) -> list[str]:
     """Return the names of the arguments of a kind of shapes."""
     own = arguments_of(kind)
     return list(dict.fromkeys([*own.positional, *own.keywords, *How.__annotations__]))
@@ -197,7 +197,7 @@ def _slopes_outside(q: Expressions, slopes: Sequence[Expressions]) -> list[sp.Ex
     return [slope(k) for k in range(3)]
 
 
-class Plane(Shape):
+class Plane(RigidShape):
     """A half-space: all that lies against the normal from a plane.
 
     Parameters
@@ -239,7 +239,7 @@ class Plane(Shape):
         return [sp.S.Zero, sp.S.Zero, sp.S.One]
 
 
-class Sphere(Shape):
+class Sphere(RigidShape):
     """A ball.
 
     Parameters
@@ -281,7 +281,7 @@ class Sphere(Shape):
         return [a / size for a in x]
 
 
-class Cylinder(Shape):
+class Cylinder(RigidShape):
     """A cylinder along `axis` through `point`; of a `length` about it, or without ends.
 
     Parameters
@@ -339,7 +339,7 @@ class Cylinder(Shape):
         return _slopes_outside(self._parts(x), [across, [sp.S.Zero, sp.S.Zero, sp.sign(x[2])]])
 
 
-class Capsule(Shape):
+class Capsule(RigidShape):
     """All within `radius` of a line of a `length` along `axis` about `point`.
 
     Parameters
@@ -394,7 +394,7 @@ class Capsule(Shape):
         return [a / size for a in y]
 
 
-class Box(Shape):
+class Box(RigidShape):
     """A box with edges along its axes.
 
     Parameters
@@ -441,7 +441,7 @@ class Box(Shape):
 
 
 def _chord(radius: Scalar, depth: Array, rho: float) -> Array:
-    """Return how far a closest point on a sphere may move, see `Shape.safe_slide`.
+    """Return how far a closest point on a sphere may move, see `RigidShape.safe_slide`.
 
     Between points at the distance rho, whose closest points are a chord c <= R apart, a straight
     way dips by at most (c (R + rho)/R)^2 / (7 (R + rho)) below that distance, and normals turn by
@@ -452,14 +452,14 @@ def _chord(radius: Scalar, depth: Array, rho: float) -> Array:
     return R * part
 
 
-def shape_of(who: str, given: Shape | RigidBody) -> Shape:
+def shape_of(who: str, given: RigidShape | RigidBody) -> RigidShape:
     """Return the shape that something is; of a rigid body that of its surface.
 
     Raises
     ------
     ParameterError : a rigid body without a surface, or no shape.
     """
-    if isinstance(given, Shape):
+    if isinstance(given, RigidShape):
         return given
     if not isinstance(given, RigidBody):
         raise ParameterError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..terms.quantities import V
     from ..terms.substitution import Let
     from .laws import Coulomb, Normal
-    from .shapes import Shape
+    from .shapes import RigidShape
 
 AXES, SPINS = ("e1", "e2", "e3"), ("w1", "w2", "w3")
 RHO, BASE = real("rho"), real("stiffness")
@@ -79,7 +79,7 @@ class Touch:
     def __init__(
         self,
         part: Part,
-        shape: Shape,
+        shape: RigidShape,
         law: Normal,
         coulomb: Coulomb | None = None,
         rolls: bool = False,

@@ -22,7 +22,7 @@ from ..assembly.form import Form, Role
 from ..assembly.protocol import Carriers
 from ..bodies.plane.body import PlanarPoint, place_of, rotation, turned
 from ..cells import CELLS, Cell, gauss
-from ..contact.shapes import Shape
+from ..contact.shapes import RigidShape
 from ..errors import argument, closest
 from ..mesh.box import MEMORY
 from ..mesh.conformity import hashes
@@ -87,9 +87,9 @@ __all__ = [
     "OneProcess",
     "PlanarPoint",
     "Progress",
+    "RigidShape",
     "Role",
     "Scalar",
-    "Shape",
     "Sides",
     "argument",
     "arguments",

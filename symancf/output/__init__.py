@@ -6,19 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
 from mpi4py import MPI
 
-from ..errors import ParameterError, SymancfError
+from ..errors import ParameterError, SymancfError, unknown_names
 from ..runtime.collective import together
 from ..runtime.copies import OneProcess
 from ..runtime.files import make_folder
 from ..runtime.log import EVENTS, logged
 from ..values import arguments
 from .samples import Samples, gather, join, vertices
-from .sampling import slabs
 from .swept import swept
 from .vtkhdf import Stored, VtkHdf, read_stored, safe_names, stored_states
 from .vtu import (
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from .sampling import slabs
 
 HDF = ".vtkhdf"
 
@@ -374,6 +374,14 @@ __all__ = [
     "swept",
     "write",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "slabs":
+        from . import sampling  # with contact: late
+
+        return sampling.slabs
+    return unknown_names(__name__, __all__)(name)
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ from ..bodies.natural import RigidBody
 from ..bodies.natural.shapes import sphere
 from ..bodies.point import PointMass
 from ..contact.contact import Contact
-from ..contact.shapes import Shape
+from ..contact.shapes import RigidShape
 from ..errors import ParameterError, SymancfError
 from ..laws.sampled import default_fields
 from ..runtime.collective import together
@@ -78,7 +78,7 @@ def _point(system: DiscreteSystem, body: PointMass, state: Array, reference: boo
 
 def _shape(
     system: DiscreteSystem,
-    body: RigidBody | PointMass | Shape,
+    body: RigidBody | PointMass | RigidShape,
     fields: Mapping[str, Sampled] | None,
     state: Array,
     reference: bool,
@@ -86,7 +86,7 @@ def _shape(
     """Return the shape of a body without cells, or of a rigid obstacle of contacts (collective)."""
     if fields:
         what, only = "rigid shape", ""
-        if not isinstance(body, Shape):
+        if not isinstance(body, RigidShape):
             rigid = isinstance(body, RigidBody)
             what, only = ("rigid body", ", only a shape") if rigid else ("point mass", "")
         raise SymancfError(
@@ -101,7 +101,7 @@ def _shape(
 
 def sample(
     system: Discretised[DiscreteSystem],
-    body: Body | RigidBody | PointMass | Contact | Shape | Term,
+    body: Body | RigidBody | PointMass | Contact | RigidShape | Term,
     *,
     fields: Mapping[str, Sampled] | Sequence[str] | None = None,
     at: Place | npt.ArrayLike = "lattice",
@@ -205,7 +205,7 @@ def sample(
     if isinstance(body, Contact):
         return _with_units(touching(system, body, fields, at, on, divisions, reference), labels)
     _require_no_side(body, on)
-    if isinstance(body, RigidBody | PointMass | Shape):
+    if isinstance(body, RigidBody | PointMass | RigidShape):
         return _with_units(_shape(system, body, fields, state, reference), labels)
     if any(body is term for term in system.terms):
         return _with_units(of_term(system, body), labels)

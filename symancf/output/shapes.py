@@ -14,7 +14,7 @@ from ..arrays import Array, Ints
 from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..contact.distance import Distance
-from ..contact.shapes import Box, Cylinder, Plane, Shape, X
+from ..contact.shapes import Box, Cylinder, Plane, RigidShape, X
 from ..errors import SymancfError
 from ..kinematics.quantity import real
 from ..runtime.collective import reduced
@@ -31,7 +31,7 @@ PLANE_MARGIN = 0.15  # of what is around it: by that much a plane is larger
 PLANE_DIVISIONS = 12  # parts of a plane's side, so that bodies before it hide a part of it
 
 
-def shape_now(system: DiscreteSystem, shape: Shape, state: Array) -> Samples:
+def shape_now(system: DiscreteSystem, shape: RigidShape, state: Array) -> Samples:
     """Return a shape at the system's present time, or on its body, on one rank (collective).
 
     Planes, and cylinders without ends, are as large as what the bodies of the system cover, and so
@@ -58,7 +58,7 @@ def shape_now(system: DiscreteSystem, shape: Shape, state: Array) -> Samples:
     return _placed(shape, origin, axes, low, high, system.time, here=here)
 
 
-def shape_at_rest(shape: Shape, around: Array) -> Samples:
+def shape_at_rest(shape: RigidShape, around: Array) -> Samples:
     """Return a shape that rests, beside places (n, 3).
 
     Raises
@@ -92,7 +92,7 @@ def _places(system: DiscreteSystem, body: object, state: Array) -> Array:
 
 
 def _placed(
-    shape: Shape, origin: Array, axes: Array, low: Array, high: Array, time: float, here: bool
+    shape: RigidShape, origin: Array, axes: Array, low: Array, high: Array, time: float, here: bool
 ) -> Samples:
     """Return the surface of a shape, of which `low` and `high` are seen, in its frame."""
     if not (low <= high).all():
@@ -107,7 +107,7 @@ def _placed(
     return Samples(origin + x @ axes.T, {kind: cells})
 
 
-def _surface(shape: Shape, low: Array, high: Array) -> tuple[Array, str, Ints]:
+def _surface(shape: RigidShape, low: Array, high: Array) -> tuple[Array, str, Ints]:
     """Return points (n, 3) in the frame of a shape, and cells of a type."""
     size = {name: evaluate(name, value, 0.0) for name, value in shape.parameters.items()}
     if isinstance(shape, Box):

@@ -44,7 +44,7 @@ def torus(x1: Any, x2: Any, x3: Any, *, R: Any, r: Any) -> Any:
     return sqrt((sqrt(x1**2 + x2**2) - R) ** 2 + x3**2) - r
 
 
-def master(shape: Callable[[sa.RigidBody], sa.contact.shapes.Shape]) -> Any:
+def master(shape: Callable[[sa.RigidBody], sa.contact.shapes.RigidShape]) -> Any:
     body = sa.RigidBody.box(
         (1, 1, 1), position=(0.3, 0.1, -1.0), frame=turn((0.3, 0.2, 0.1)), rho=1.0
     )

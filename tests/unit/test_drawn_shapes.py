@@ -11,7 +11,7 @@ import sympy as sp
 from mpi4py import MPI
 
 import symancf as sa
-from symancf.contact.shapes import Shape, X
+from symancf.contact.shapes import RigidShape, X
 from symancf.extensions.view.scene import gathered
 from tests.refusals import refused
 
@@ -43,7 +43,7 @@ def ball() -> sa.RigidBody:
     return sa.RigidBody.sphere(0.5, position=(1.0, -1.0, 4.0), rho=1.0, name="ball")
 
 
-def distances(shape: Shape, points: Any) -> Any:
+def distances(shape: RigidShape, points: Any) -> Any:
     """Return the signed distances of places in the frame of a shape."""
     own = {sp.Symbol(n, real=True): v for n, v in shape.parameters.items()}
     return sp.lambdify(X, shape.distance(X).xreplace(own), "numpy")(*points.T)

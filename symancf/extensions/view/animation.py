@@ -14,13 +14,13 @@ from mpi4py import MPI
 from symancf import SymancfError
 from symancf.output import Samples, Series, read_state, states
 
-from ..interface import Array, Shape, arguments, film_path, together
+from ..interface import Array, RigidShape, arguments, film_path, together
 from .film import Image, need_writer, pixels, write_frames
 from .picture import ENGINES, Picture, value_range
 from .scene import Scene, gathered, require_field, unit_of
 from .surface import DrawnSurface, surface_of
 
-State = Samples | Sequence[Samples | Shape] | Mapping[str, Samples | Shape]
+State = Samples | Sequence[Samples | RigidShape] | Mapping[str, Samples | RigidShape]
 
 MAX_FRAMES = 300  # frames
 BATCH = 25  # frames that one process of VTK draws

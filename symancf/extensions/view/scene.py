@@ -12,12 +12,12 @@ import numpy as np
 from symancf import ParameterError, SymancfError
 from symancf.output import Samples, gather, read
 
-from ..interface import Shape, closest, label, shape_at_rest, together
+from ..interface import RigidShape, closest, label, shape_at_rest, together
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Part = Samples | Shape | str | Path
+Part = Samples | RigidShape | str | Path
 Scene = Part | Sequence[Part]
 
 
@@ -26,7 +26,7 @@ def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
     value: Any = scene
     parts: list[Part] = [*value] if isinstance(value, list | tuple) else [value]
     for each in cast("list[object]", parts):
-        if not isinstance(each, Samples | Shape | str | Path):
+        if not isinstance(each, Samples | RigidShape | str | Path):
             raise ParameterError(
                 f"{label(each)} is nothing to draw: give samples, sa.sample(system, body), a rigid "
                 "shape that rests, or a .vtu, .pvtu or .pvd file",
@@ -41,7 +41,7 @@ def gathered(comm: MPI.Comm, scene: Scene) -> list[Samples]:
         if isinstance(part, Samples):
             rows = gather(comm, part)
             out += [] if rows is None else [rows]
-    shapes = [part for part in parts if isinstance(part, Shape)]
+    shapes = [part for part in parts if isinstance(part, RigidShape)]
     around = np.concatenate([np.zeros((0, 3)), *(samples.points for samples in out)])
     drawn = [shape_at_rest(shape, around) for shape in shapes]
     return out + drawn if comm.rank == 0 else out
