@@ -25,7 +25,7 @@ OTHERS = (
     "Gas ground local memory implicit remember Box Capsule Cylinder Distance Plane Sphere",
     "System StaticProblem DynamicProblem EigenProblem check fit MaterialTest",
     "StructureTest",
-    "Goal Series Trace check_gradient",
+    "Goal Series Shape Trace check_gradient",
     "Baumgarte Fuzzy Projection",  # of explicit methods
     "History Restart Table results sample maximum root_print capabilities",
     "elements energies joints materials optimize output view checkpoint __version__",

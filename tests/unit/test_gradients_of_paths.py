@@ -296,16 +296,17 @@ def test_hardly_any_force_leaves_a_body_at_rest_in_equilibrium() -> None:
     assert not equilibrium_with(problem, P, 5e-9 * force)
 
 
-def column(**values: float) -> tuple[sa.StaticProblem, dict[str, sa.Parameter]]:
+def column(slope: float = 0.0, **values: float) -> tuple[sa.StaticProblem, dict[str, sa.Parameter]]:
     """A cantilever with a spring at its tip, under a load along it that grows."""
-    given = {"P": 0.0, "EI": 1.0, "EA": 200.0, "k": 1.0, "side": 0.0} | values
+    given = {"P": 0.0, "EI": 1.0, "EA": 200.0, "k": 1.0, "side": 0.0, "lean": 0.0} | values
     p = {name: sa.Parameter(name, value) for name, value in given.items()}
     mesh = sa.Mesh.box((1.0,), (2,))
     rod = sa.Body(mesh["body"], ancf_cable, sa.energies.cable(), EA=p["EA"], EI=p["EI"])
     tip = rod.at((1.0, 0.0, 0.0))
     spring = sa.Potential(lambda u_a, *, k: k * u_a[1] ** 2 / 2, tip, k=p["k"])
     push = sa.force(tip, (lambda t: -p["P"].value, p["side"], 0.0))
-    terms = [sa.fix(rod["x0"]), sa.planar(rod), spring, push]
+    lean = sa.force(tip, (p["lean"], lambda t: slope * p["lean"].value, 0.0))
+    terms = [sa.fix(rod["x0"]), sa.planar(rod), spring, push, lean]
     problem = sa.StaticProblem(sa.System(rod, terms=terms), options=EXACT, check_stable=False)
     with pytest.warns(UserWarning, match="bifurcation"):
         problem.follow(p["P"], to=4.0, step=0.5)
@@ -331,3 +332,11 @@ def test_buckling_loads_by_stiffness_and_not_by_imperfections() -> None:
             problem.buckling_gradient([p[wrong]])
     with pytest.raises(sa.ParameterError, match="1 bifurcations"):
         problem.buckling_gradient([p["EI"]], 1)
+
+
+def test_a_load_is_an_imperfection_where_a_part_of_it_presses_aside() -> None:
+    problem, p = column(slope=2e-6)
+    problem.buckling_gradient([p["lean"]])
+    problem, p = column(slope=1e-4)
+    with pytest.raises(sa.ParameterError, match="breaks the symmetry"):
+        problem.buckling_gradient([p["lean"]])

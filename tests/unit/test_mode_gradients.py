@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.solve.modes.slopes import cluster
 
 pytestmark = pytest.mark.collective
 
@@ -187,6 +189,29 @@ def test_what_is_no_derivative_of_a_frequency_is_refused() -> None:
     damped = sa.EigenProblem(column.system).solve(3, damped=True)
     with pytest.raises(sa.ParameterError, match="without rates"):
         damped.gradient([column.mu], 0)
+
+
+def test_frequencies_equal_to_a_millionth_are_one() -> None:
+    system = Column().system
+    squares = np.array([1.0, 1.0 + 3e-7, 2.0, 2.0 + 6e-6, 3.0])
+    modes: Any = SimpleNamespace(
+        symmetric=True, eigenvalues=squares, squares=squares, near=None, system=system
+    )
+    modes.base = system._discrete.state + 3e-10  # moved by less than the digits of an equilibrium
+    assert [len(cluster(modes, k)) for k in range(4)] == [2, 2, 1, 1]
+    modes.base = system._discrete.state + 1e-8
+    with pytest.raises(sa.ParameterError, match="the state is another"):
+        cluster(modes, 0)
+
+
+def test_modes_of_other_parameters_are_refused_from_a_millionth_on() -> None:
+    column = Column()
+    modes = column.modes()
+    column.rho.value *= 1.0 + 3e-7
+    modes.gradient([column.load], [0, 1])
+    column.rho.value *= 1.0 + 3e-6
+    with pytest.raises(sa.ParameterError, match="not those of the present parameters"):
+        modes.gradient([column.load], [0, 1])
 
 
 def test_gradients_of_frequencies_do_not_depend_on_units() -> None:

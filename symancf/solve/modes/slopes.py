@@ -36,9 +36,6 @@ CLUSTER_GAP = 1e-6
 SAME = 1e-9
 #: of forces of inertia: what an eigenvector may leave of K x = w2 M x
 EIGENVECTOR = 1e-6
-BESIDE = 0.01  # of an eigenvalue: a shift beside it
-#: of the stiffness times the size of the system: a force that is none but round-off
-NO_FORCE = 1e-14
 
 
 class Spectrum(Protocol):
@@ -119,7 +116,7 @@ class FrequencySlopes:
         pencil = Pencil(system, matrices.tangent(), matrices.mass(), symmetric=True)
         try:
             for square, x in pairs:
-                shift = (1.0 - BESIDE) * square
+                shift = 0.99 * square  # beside the eigenvalue
                 pencil.require(pencil.factor(shift), "gradient of modes")
                 rows = system.unknowns.from_rows(numbering.to_rows(system.mass_times(x)))
                 z = (square - shift) * system.unknowns.local(pencil.solved(rows))
@@ -190,12 +187,12 @@ class FrequencySlopes:
         held = np.where(self._owned & self._fixed, found.coordinates, 0.0)[self._fixed]
         chain.add(system.time, 0.0, Sensitive({0: found}, [held]))
         forces = np.where(self._owned, found.coordinates, 0.0) * self._lengths
-        least = NO_FORCE * system.comm.allreduce(float(np.abs(forces).max(initial=0.0)), op=MPI.MAX)
+        largest = system.comm.allreduce(float(np.abs(forces).max(initial=0.0)), op=MPI.MAX)
         sizes = [
             float(np.abs(value * np.asarray(getattr(v, "values", getattr(v, "value", 1.0)))).max())
             for v, value in chain.finish()
         ]
-        return bool(max(sizes) > least)
+        return bool(max(sizes) > 1e-14 * largest)  # beyond round-off
 
     def _solver(self) -> Adjoint:
         """Return what solves with the transposed tangent (collective)."""

@@ -35,6 +35,8 @@ FIXED = {
     "solve.dynamics.stabilise.CENTRES": "rules of the fuzzy controller",
     "solve.dynamics.stabilise.SPREAD": "rules of the fuzzy controller",
     "solve.factors.OUT_OF_WORKSPACE": "codes of MUMPS",
+    "solve.gradients.bend.FOURTH": "coefficients of a difference of order 4",
+    "solve.gradients.bend.SIXTH": "coefficients of a difference of order 6",
     "solve.gradients.trace.UNITS": "prefixes of bytes",
     "solve.preconditioner._PETSC_ERR_USER": "a code of PETSc",
     "solve.residual._PETSC_ERR_USER": "a code of PETSc",
