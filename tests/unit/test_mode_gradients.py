@@ -195,7 +195,7 @@ def test_frequencies_equal_to_a_millionth_are_one() -> None:
     system = Column().system
     squares = np.array([1.0, 1.0 + 3e-7, 2.0, 2.0 + 6e-6, 3.0])
     modes: Any = SimpleNamespace(
-        symmetric=True, eigenvalues=squares, squares=squares, near=None, system=system
+        _symmetric=True, eigenvalues=squares, squares=squares, _near=None, system=system
     )
     modes.base = system._discrete.state + 3e-10  # moved by less than the digits of an equilibrium
     assert [len(cluster(modes, k)) for k in range(4)] == [2, 2, 1, 1]

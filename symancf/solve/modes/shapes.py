@@ -240,8 +240,6 @@ class Modes(Shapes):
     rigid : number of modes with frequency zero to round-off: rigid motions, mechanisms.
     unstable : number of modes that grow.
     participation : `Participation` of rigid motions.
-    symmetric : whether they are those of symmetric matrices without rates.
-    near : frequency [Hz] next to which they were looked for, or None.
     """
 
     title = "modes"
@@ -259,7 +257,8 @@ class Modes(Shapes):
     ) -> None:
         super().__init__(system, shapes, checked)
         self.eigenvalues, self.participation = eigenvalues, participation
-        self.symmetric, self.near = symmetric, near
+        self._symmetric = symmetric  # are they those of symmetric matrices without rates?
+        self._near = near  # frequency [Hz] next to which they were looked for
 
     @property
     def omega(self) -> Array:

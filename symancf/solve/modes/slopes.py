@@ -41,8 +41,8 @@ EIGENVECTOR = 1e-6
 class Spectrum(Protocol):
     """Modes that were found: `Modes`."""
 
-    symmetric: bool
-    near: float | None
+    _symmetric: bool
+    _near: float | None
     eigenvalues: Complex
     base: Array
     shapes: Array
@@ -280,7 +280,7 @@ def cluster(modes: Spectrum, number: int) -> list[int]:
     ------
     ParameterError : there may be more of them, or they have no derivatives.
     """
-    if not modes.symmetric or modes.eigenvalues[number] == 0.0:
+    if not modes._symmetric or modes.eigenvalues[number] == 0.0:
         raise ParameterError(
             "gradient of modes: known of frequencies that are not zero, of symmetric matrices "
             "without rates: no damping, controllers, turning frames, nor loads that follow",
@@ -301,7 +301,7 @@ def cluster(modes: Spectrum, number: int) -> list[int]:
         1 + np.flatnonzero(np.diff(squares[order]) > CLUSTER_GAP * np.abs(squares[order[1:]])),
     )
     k = next(k for k, group in enumerate(groups) if number in group)
-    if k == len(groups) - 1 or (k == 0 and modes.near is not None):
+    if k == len(groups) - 1 or (k == 0 and modes._near is not None):
         raise ParameterError(
             f"gradient of modes: mode {number} is at the end of those found, and another one may "
             "have the same frequency: find more of them, EigenProblem.solve(count + 1)",
