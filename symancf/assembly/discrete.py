@@ -409,13 +409,15 @@ class DiscreteSystem(Configuration):
     @cached_property
     def parameters(self) -> list[Parameter]:
         """The `Parameter` objects that act on the system, each once; not those within functions."""
-        assemblers = [self.assembler, *([self.inertia] if "inertia" in self.__dict__ else [])]
-        values: list[Any] = [
-            value for assembler in assemblers for value in assembler.uniform_values
-        ]
+        mass = self.inertia.uniform_values if "inertia" in self.__dict__ else []
+        return _each_once([*self._values, *mass])  # states from before the mass lack the last
+
+    @property
+    def _values(self) -> list[Any]:
+        """What forces, supports and rates given to bodies follow from, as users gave it."""
+        values: list[Any] = [*self.assembler.uniform_values]
         values += [value for support in self.supports for value in support.values]
-        values += self._start_values
-        return list({id(found): found for found in parameters_in(values)}.values())
+        return values + self._start_values
 
     def place_mass(self) -> None:
         """Find the places of the mass in the tangent's storage, once (collective)."""
@@ -636,7 +638,7 @@ class DiscreteSystem(Configuration):
             variable.value = value
         self.memory.values = state.internal
         if state.parameters:
-            for parameter, number in zip(self.parameters, state.parameters, strict=True):
+            for parameter, number in zip(self.parameters, state.parameters, strict=False):
                 parameter.value = number
 
     def require_own(self, state: State, *method: str) -> None:
@@ -649,8 +651,9 @@ class DiscreteSystem(Configuration):
         ParameterError
         """
         own = self.snapshot()
+        counts = {0, len(_each_once(self._values)), len(own.parameters)}
         with together(self.comm):
-            if state.sizes != own.sizes:
+            if state.sizes[:-1] != own.sizes[:-1] or len(state.parameters) not in counts:
                 there, here = (", ".join(map(str, each.sizes)) for each in (state, own))
                 raise ParameterError(
                     f"this is a state of another system: it has {there} coordinates of "
@@ -737,6 +740,11 @@ class DiscreteSystem(Configuration):
             self.inertia.update(self.time)
         self.inertia.residual(v, f)
         return f
+
+
+def _each_once(values: Sequence[Any]) -> list[Parameter]:
+    """Return the `Parameter` objects among what users gave, each once."""
+    return list({id(found): found for found in parameters_in(values)}.values())
 
 
 def _alike(one: Sequence[Sequence[ActiveSet]], other: Sequence[Sequence[ActiveSet]]) -> bool:

@@ -59,7 +59,7 @@ Facts: TypeAlias = "dict[str, Any]"  # as JSON keeps them
 T = TypeVar("T")
 
 FORMAT = "symancf checkpoint"
-VERSION = 4
+VERSION = 5
 METHOD, PARAMETERS = "method", "parameters"  # attributes: numbers of the method, of `Parameter`
 MOTION = ("rate", "acceleration")  # vectors of a state, beside `state`
 

@@ -134,5 +134,34 @@ def fail(folder: Path) -> dict[str, Any]:
     return {"error": "", "steps": made.steps, "time": made.system.time}
 
 
+@case
+def derive(folder: Path) -> dict[str, Any]:
+    """Derivatives, both ways, by a mass, a centre and velocities of a body at a block of cells."""
+    values = {"m": 2.0, "c": 0.03, "v": -1.2, "shear": 0.5, "rho": 1.0}
+    p = {name: sa.Parameter(name, value) for name, value in values.items()}
+    mesh = sa.Mesh.box((1.0, 1.0, 3.0), (1, 1, 6))
+    block = sa.Body(
+        mesh["body"],
+        sa.elements.hex8_plain,
+        sa.energies.neo_hooke(),
+        mu=1e3,
+        lam=2e3,
+        rho=p["rho"],
+        velocity=lambda X: p["shear"].value * X[:, [2, 1, 0]],
+    )
+    inertia, centre, velocity = (0.01, 0.05, 0.05), (p["c"], 0.0, 0.01), (p["shear"], 0.0, p["v"])
+    place = (0.5, 0.5, 3.5)
+    ball = sa.RigidBody(place, mass=p["m"], centre=centre, inertia=inertia, velocity=velocity)
+    hook = sa.joints.spherical(ball.at((0, 0, -0.5)), block.at((0.5, 0.5, 3.0)))
+    terms = [hook, sa.gravity((0.0, 0.0, -9.81)), sa.fix(block["z0"])]
+    options = {"snes_rtol": 1e-13, "snes_stol": 1e-15}
+    made = sa.DynamicProblem(sa.System(block, ball, terms=terms), options=options)
+    made.solve(to=0.03, step=0.01, trace=sa.Trace())
+    goal = sa.Goal(lambda u_a, v_a: u_a[0] + 0.1 * v_a[2], ball.at((0.1, 0.0, 0.0)))
+    goal = goal + sa.Goal(lambda u_a: u_a[0] * u_a[1], block.at((1.0, 1.0, 1.5))).integral()
+    back, (direct,) = made.gradient(goal, [*p.values()]), made.sensitivity([*p.values()], of=[goal])
+    return {"back": [back[v] for v in p.values()], "direct": [direct[v] for v in p.values()]}
+
+
 if __name__ == "__main__":
     case.main(lambda function, folder: function(Path(folder)))

@@ -23,11 +23,13 @@ def run(
 ) -> Callable[[int, str], list[dict[str, Any]]]:
     """What the ranks find in a case; they restore what one rank saved."""
     folder, own = (tmp_path_factory.mktemp(name) for name in ("alone", "several"))
-    alone = run_cases(1, SCRIPT, f"save={folder}", f"fail={folder}")
+    alone = run_cases(1, SCRIPT, f"save={folder}", f"fail={folder}", f"derive={folder}")
     found = {
         1: Found(alone | run_cases(1, SCRIPT, f"restore={folder}")),
         2: run_cases(2, SCRIPT, f"save={own}"),
-        3: run_cases(3, SCRIPT, f"save={own}", f"restore={folder}", f"fail={folder}"),
+        3: run_cases(
+            3, SCRIPT, f"save={own}", f"restore={folder}", f"fail={folder}", f"derive={folder}"
+        ),
         4: run_cases(4, SCRIPT, f"save={own}"),
     }
 
@@ -53,6 +55,15 @@ def test_a_motion_is_the_same_on_any_number_of_ranks(run: Any, ranks: int) -> No
         assert min(found["rows"]) > 0
         assert found["spread"]  # a joint has vertices of several ranks
         same(found, reference, 1e-10)
+
+
+def test_derivatives_by_masses_and_velocities_are_the_same_on_several_ranks(run: Any) -> None:
+    (reference,) = run(1, "derive")
+    known = np.array(reference["back"])
+    assert np.abs(known).min() > 1e-6 * np.abs(known).max()
+    for found in (reference, *run(3, "derive")):
+        for way in ("back", "direct"):
+            np.testing.assert_allclose(found[way], known, rtol=0, atol=1e-9 * np.abs(known).max())
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -495,3 +495,32 @@ def test_no_equilibrium_beyond_the_reach() -> None:
     with refused(sa.ConvergenceError, reason="DIVERGED_MAX_IT") as caught:
         problem.solve(to=1.0, step=0.1)
     assert 1 / 1.2 < caught.value.time < 0.91
+
+
+@pytest.mark.parametrize("tangent", ["K", "K_I"])
+def test_derivatives_of_motions_know_what_tangents_leave_out(tangent: str) -> None:
+    """Gradients are exact with any; sensitivities, here off by 1 %, are refused."""
+    p = [sa.Parameter("EI", 1.0), sa.Parameter("F", 3.0)]
+    body = sa.PlanarBody((1.0, 0.0), mass=1.0, inertia=0.1)
+    end, law = body.at((0.0, 0.0)), {"EI": p[0], "model": "consistent", "tangent": tangent}
+    arc = sa.Flexure.arc(end, sa.ground.at((0.0, 0.0, 0.0)), radius=1.0, angle=np.pi / 3, **law)
+    goal = sa.Goal(lambda u_a: u_a[1] + u_a[0] ** 2, body.at((0.2, 0.1)))
+    system = sa.System(body, terms=[arc, sa.force(end, (0.0, p[1], 0.0))])
+    problem = sa.DynamicProblem(system, options={"snes_rtol": 1e-13, "snes_stol": 1e-15})
+    problem.solve(to=0.3, step=0.03, trace=sa.Trace())
+    found = problem.gradient(goal, p)
+    if tangent == "K_I":
+        with refused(sa.ParameterError, asked="sensitivity"):
+            problem.sensitivity(p, of=[goal])
+    else:
+        (direct,) = problem.sensitivity(p, of=[goal])
+        assert [direct[v] for v in p] == pytest.approx([found[v] for v in p], rel=1e-9)
+    for v in p:
+        value, total = v.value, 0.0
+        for k, weight in ((-2, 1), (-1, -8), (1, 8), (2, -1)):
+            problem.reset()
+            v.value = value * (1.0 + 1e-3 * k)
+            problem.solve(to=0.3, step=0.03, trace=sa.Trace())
+            total += weight * problem.value(goal)
+        problem.reset()
+        assert found[v] == pytest.approx(total / (12e-3 * value), rel=1e-8)

@@ -477,6 +477,20 @@ def test_remainders_are_of_second_order() -> None:
     np.testing.assert_allclose(case.problem.system.state, before, rtol=0, atol=1e-12)
 
 
+def test_parameters_beside_stay_as_the_program_has_set_them() -> None:
+    """Where motions are made again for other values: remainders, and goals of optimisers."""
+    case = cable()
+    beside, by = case.variables[0], case.variables[1:]
+    case.problem.solve(to=0.05, step=0.01, trace=sa.Trace())
+    case.problem.reset()
+    value = beside.value = 1.5 * beside.value
+    case.problem.solve(to=0.05, step=0.01, trace=sa.Trace())
+    known = case.problem.value(case.goal)
+    assert sa.check_gradient(case.problem, case.goal, by).passed
+    assert beside.value == value
+    assert case.problem.value(case.goal) == pytest.approx(known, rel=1e-10)
+
+
 def test_a_motion_goes_on_after_a_gradient() -> None:
     one, other = pendulum(), pendulum()
     for case in (one, other):

@@ -67,6 +67,38 @@ def swing() -> tuple[sa.RigidBody, sa.System, sa.Parameter]:
     return bob, sa.System(bob, terms=terms), stiffness
 
 
+@pytest.mark.parametrize("traced", [False, True])
+def test_states_from_before_the_mass_was_asked_for_are_those_of_the_system(traced: bool) -> None:
+    """Modes make a system know the `Parameter` of a density, which its earlier states lack."""
+    mesh = sa.Mesh.box((1.0,), (4,))
+    p = {name: sa.Parameter(name, value) for name, value in (("EI", 1.0), ("way", 0.1))}
+    rho = sa.Parameter("rho", 1.0)
+    law = {"EA": 2e4, "EI": p["EI"], "rho": rho, "A": 1e-3}
+    line = sa.Body(mesh["body"], sa.elements.ancf_cable, cable(), **law)
+    clamp = sa.fix(line["x0"], displacement=(0.0, 0.0, p["way"]))
+    load = sa.force(line["x1"], (0.0, 0.0, 0.1))
+    system = sa.System(line, terms=[clamp, load])
+    problem = sa.StaticProblem(system)
+    problem.solve(to=1.0, step=0.5, trace=sa.Trace() if traced else None)
+    there, tip = problem.state, sa.Goal(lambda u_a: u_a[2], line.at((1.0, 0.0, 0.0)))
+    known, slopes = problem.value(tip), problem.gradient(tip, [*p.values()])
+    first = sa.EigenProblem(system).solve(1).frequencies
+    again = problem.gradient(tip, [*p.values()])
+    assert [again[v] for v in p.values()] == pytest.approx([slopes[v] for v in p.values()])
+    p["EI"].value, p["way"].value, rho.value = 3.0, 0.2, 4.0
+    problem.reset()
+    assert [v.value for v in (*p.values(), rho)] == [1.0, 0.1, 4.0]
+    problem.solve(to=1.0)
+    assert problem.value(tip) == pytest.approx(known, rel=1e-9)
+    p["way"].value = 0.2
+    problem.restore(there)
+    assert [v.value for v in (*p.values(), rho)] == [1.0, 0.1, 4.0]
+    assert sa.EigenProblem(system).solve(1).frequencies == pytest.approx(first / 2, rel=1e-9)
+    other = sa.StaticProblem(sa.System(line, terms=[sa.fix(line["x0"]), load]))
+    with refused(sa.ParameterError, asked="state"):
+        other.restore(there)  # of fewer parameters
+
+
 def pressed() -> sa.System:
     """A block with memory that is pressed on a plane."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 2))

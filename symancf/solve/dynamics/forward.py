@@ -20,7 +20,7 @@ import numpy as np
 
 from ...errors import ParameterError
 from ...values.parameter import Parameter, label
-from ..gradients.gradient import Gradient
+from ..gradients.gradient import Gradient, require_transposes
 from ..rates import DIFFERENCE_STEP
 from .backward import Backward
 from .backward_directors import settled
@@ -69,7 +69,8 @@ class Forward(Backward):
 
         Raises
         ------
-        ParameterError : see `Backward`; laws with memory, steps after which rates were changed.
+        ParameterError : see `Backward`; laws with memory, steps after which rates were changed,
+            laws that leave something out of their tangent.
         """
         self._motion.lead()
         self._require_sections(variables)
@@ -85,6 +86,7 @@ class Forward(Backward):
             if n:
                 tangents = self._advance(n, directions, tangents)
             self._go_to(state)
+            self._require_tangent()
             for k, (_, weights) in enumerate(pairs):
                 for weight, goal in weights.get(n, []):
                     h = self._length(state)
@@ -127,6 +129,15 @@ class Forward(Backward):
                 asked="sensitivity",
                 given=names,
             )
+
+    def _require_tangent(self) -> None:
+        """Refuse a tangent that is not the derivative of the forces here (collective)."""
+        system, numbering, factor = self._system, self._system.numbering, self._motion.rate_factor
+        v, w = numbering.random(1), numbering.random(2)
+        f = np.zeros_like(v)
+        with system.assembler.following(system.rate, factor):
+            system.assembler.product(system.state, w, f)
+            require_transposes(system, v, f, w, self._solver.pull(v, {}).coordinates)
 
     # ---- values to differentiate by -------------------------------------------------------------
     @staticmethod
@@ -220,6 +231,7 @@ class Forward(Backward):
         """Return the derivatives of the consistent motion at the start (collective)."""
         state, step = self._states[0], self._request.step
         m, accelerations = self._motion, self._accelerations
+        self._integrator.factors(step)
         self._go_to(state)
         if self._imbalance() > self.same:
             raise ParameterError(

@@ -687,8 +687,9 @@ class DynamicProblem(OneProcess, Displayable):
         """Return dJ/dp of several goals of the last motion, in their order (collective).
 
         The direct way: linear steps along each parameter and each value of a field, forwards over
-        the trace, whatever the number of goals. Errors are those of `gradient`; laws with memory,
-        controllers with a state, and steps after which rates were changed are refused.
+        the trace, whatever the number of goals. Errors are those of `gradient`; laws with memory or
+        a tangent that leaves something out, controllers with a state, and steps after which rates
+        were changed are refused.
         """
         from ..gradients.gradient import require_goal, require_variables
         from .forward import Forward
@@ -711,7 +712,8 @@ class DynamicProblem(OneProcess, Displayable):
     def _solve_with(self, assign: Callable[[], None]) -> None:
         """Find the last motion anew; parameters are assigned before (collective)."""
         request, trace = self._request, self._trace
-        self.reset()
+        assert self._first is not None
+        self.restore(replace(self._first, parameters=()))  # others than assigned stay
         assign()
         more = {name: getattr(request, name) for name in ("adaptive", "rtol", "atol", "stops")}
         self.solve(request.to, request.step, trace=trace, **more)

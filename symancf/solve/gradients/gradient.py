@@ -74,6 +74,32 @@ def to_owners(system: DiscreteSystem, shares: Array) -> Array:
     return total
 
 
+def require_transposes(
+    system: DiscreteSystem, v: Array, product: Array, w: Array, transposed: Array
+) -> None:
+    """Raise where tangents are not the derivatives of the residual (collective).
+
+    Parameters
+    ----------
+    product, transposed : of the tangent and w, and of the transpose of the derivative and v; local
+        vectors. Then v . K w = w . K^T v.
+
+    Raises
+    ------
+    ParameterError
+    """
+    own = slice(0, system.numbering.owned)
+    parts = [v[own] @ product[own], w[own] @ transposed[own], np.abs(v[own] * product[own]).sum()]
+    one, other, size = system.sum(np.array(parts))
+    if abs(one - other) > 1e-9 * size:  # no round-off
+        raise ParameterError(
+            "a law of this system leaves something out of its tangent, so that sensitivities "
+            "would be wrong: problem.gradient(goal, parameters) takes the exact transpose",
+            asked="sensitivity",
+            given=abs(one - other) / size,
+        )
+
+
 def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]:
     """Return parameters, fields and series that the user gave (collective).
 

@@ -687,10 +687,9 @@ class StaticProblem(OneProcess, Displayable):
             assign()
             self.solve(to=self._system.time)
             return
-        known = [(p, p.value) for p in self._system.parameters]
-        self.reset()
-        for parameter, number in known:
-            parameter.value = number
+        assert self._first is not None
+        self.restore(replace(self._first, parameters=()))  # others than assigned stay
+        self._solved = False
         assign()
         times = [float(t) for t in trace.times]
         if trace.origin != "start":
