@@ -24,6 +24,7 @@ from PIL import Image
 DOCS = Path(__file__).resolve().parent
 LARGE = 100_000  # bytes; larger pictures get by with 256 colours, mixed where they lack
 WIDE = 1000  # pixels: the width of pictures that are still twice as large
+COVERAGE = Image.Quantize.MAXCOVERAGE  # thin lines keep their colours
 DEMOS = {  # what pages show of it
     "silicone_plate": ("silicone_plate.png", "thin_plate.png"),
     "pendulum": ("pendulum.png",),
@@ -172,9 +173,97 @@ def convexity() -> None:
             axes.plot(s, least, label=f"{law}, {way}")
         axes.axhline(0.0, color="black", linewidth=0.8)
         axes.set(xlabel="stretch", ylabel="least eigenvalue / E", ylim=(-1.0, 2.0))
-    with Image.open("results/convexity.png") as picture:
-        few = picture.convert("RGB").quantize(24)
-    few.save("results/convexity.png", optimize=True, dpi=(200, 200))
+    lessen("results/convexity.png")
+
+
+def lessen(path: str, width: int | None = None) -> None:
+    """Write a diagram with 24 colours, and so many pixels wide."""
+    with Image.open(path) as picture:
+        full = picture.convert("RGB")
+    part = 1.0 if width is None else width / full.width
+    size = (round(part * full.width), round(part * full.height))
+    few = full.resize(size, Image.Resampling.LANCZOS).quantize(24, method=COVERAGE)
+    few.save(path, optimize=True, dpi=(200 * part, 200 * part))
+
+
+KINDS = ("uniaxial", "planar", "equibiaxial")
+RUBBERS = {  # law, choices, constants; all have the shear modulus 1
+    "neo-Hookean": ("yeoh", {}, {"C10": 0.5, "C20": 0.0, "C30": 0.0}),
+    "Mooney-Rivlin": ("mooney_rivlin", {}, {"C10": 0.4, "C01": 0.1}),
+    "Yeoh": ("yeoh", {}, {"C10": 0.5, "C20": -0.02, "C30": 0.004}),
+    "Gent": ("gent", {}, {"mu": 1.0, "Jm": 20.0}),
+    "Ogden, 2 terms": (
+        "ogden",
+        {"terms": 2},
+        {"mu1": 1.2, "alpha1": 1.5, "mu2": 0.04, "alpha2": 5.0},
+    ),
+    "extended tube": ("extended_tube", {}, {"Gc": 0.532, "Ge": 0.5, "beta": 0.5, "delta": 0.174}),
+}
+
+
+def pulled(law: Any, values: dict[str, float], kind: str, x: Any, **options: Any) -> Any:
+    """Return the nominal stress of an incompressible material in a test; x: stretches."""
+    import symancf as sa
+    from symancf.solve.fit.response import Response
+
+    test = getattr(sa.MaterialTest, kind)(x, np.zeros_like(x), **options)
+    ((stress, _),) = Response(law, incompressible=True).stress([test], values)
+    return stress[:, 0]
+
+
+def laws_rubber() -> None:
+    """Draw the stress of laws of rubber in three tests, all with the shear modulus 1."""
+    import symancf as sa
+
+    with sa.view.Diagram("results/laws_rubber.png", columns=3, width=8.0, height=2.6) as panels:
+        for axes, kind in zip(panels, KINDS, strict=True):
+            x = np.linspace(0.75, 3.0 if kind == "uniaxial" else 2.5, 80)
+            for k, (name, (law, choices, values)) in enumerate(RUBBERS.items()):
+                of = getattr(sa.energies, law)(**choices)
+                label = name if kind == "uniaxial" else None
+                axes.plot(x, pulled(of, values, kind, x), "--" if k % 2 else "-", label=label)
+            axes.set(title=kind, xlabel="stretch", ylim=(-1.5, 5.0))
+        panels[0].set_ylabel("nominal stress / mu")
+    lessen("results/laws_rubber.png", 840)
+
+
+def laws_tissue() -> None:
+    """Draw the stress of a tissue with fibres along x, pulled along and across them."""
+    import symancf as sa
+
+    with sa.view.Diagram("results/laws_tissue.png", width=4.0, height=2.6) as axes:
+        for kappa in (0.0, 0.15, 0.3333):
+            for way, line in (((1, 0, 0), "-"), ((0, 1, 0), "--")):
+                law = sa.energies.holzapfel_gasser_ogden(fibres=[way])
+                values = {"mu": 1.0, "k1": 2.0, "k2": 1.0, "kappa": kappa}
+                x = np.linspace(0.8, 1.5, 60)
+                label = f"kappa = {kappa:.2f}, {'along' if line == '-' else 'across'}"
+                stress = pulled(law, values, "uniaxial", x)
+                axes.plot(x, stress, line, label=label)
+        axes.set(xlabel="stretch", ylabel="nominal stress / mu", ylim=(-2.0, 12.0))
+    lessen("results/laws_tissue.png", 560)
+
+
+def laws_memory() -> None:
+    """Draw loops of one rubber with two laws with memory: to stretch 2 and back, twice."""
+    import symancf as sa
+
+    base, values = sa.energies.yeoh(), {"C10": 0.5, "C20": 0.0, "C30": 0.0}
+    laws = {
+        "prony": (sa.energies.prony(base, g=(0.4,), tau=(1.0,)), {"g1": 0.4, "tau1": 1.0}),
+        "ogden_roxburgh": (
+            sa.energies.ogden_roxburgh(base, r=1.5, m=0.2),
+            {"mullins_r": 1.5, "mullins_m": 0.2, "mullins_beta": 0.0},
+        ),
+    }
+    t = np.linspace(0.0, 4.0, 81)
+    x = 1 + 1 - abs(1 - t % 2)
+    with sa.view.Diagram("results/laws_memory.png", columns=2, width=6.0, height=2.4) as panels:
+        for axes, (name, (law, more)) in zip(panels, laws.items(), strict=True):
+            axes.plot(x, pulled(law, {**values, **more}, "uniaxial", x, time=t))
+            axes.set(title=name, xlabel="stretch")
+        panels[0].set_ylabel("nominal stress / mu")
+    lessen("results/laws_memory.png", 640)
 
 
 def demo(name: str) -> Any:
@@ -252,6 +341,9 @@ DRAWN = {
     "elements": elements,
     "materials": materials,
     "convexity": convexity,
+    "laws_rubber": laws_rubber,
+    "laws_tissue": laws_tissue,
+    "laws_memory": laws_memory,
     "pendulum_shapes": pendulum_shapes,
     "head_shapes": head_shapes,
     "manipulator_shapes": manipulator_shapes,
