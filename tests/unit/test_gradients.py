@@ -153,7 +153,31 @@ def test_gas_in_a_block() -> None:
     gas = sa.Cavity(body["inside"], gas=sa.Gas(amount, ambient=0.5))
     hold = sa.fix(body["left"])
     goal = sa.Goal(lambda u_a: u_a.dot(u_a), body["inside"])
-    Case(sa.System(body, terms=[hold, gas]), [goal], [amount, mu]).check()
+    inside = sa.Goal(lambda V, p: p * V + p**2, gas)
+    Case(sa.System(body, terms=[hold, gas]), [goal, inside], [amount, mu]).check()
+
+
+def test_volumes_with_lids_and_pressures_that_are_loads() -> None:
+    p, mu = sa.Parameter("p", 0.05), sa.Parameter("mu", 1.0)
+    mesh = sa.Mesh.tube(1.0, 1.2, 2.0, 2)
+    body = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=mu, lam=2.0)
+    chamber = sa.Cavity(body["inner"], caps="flat", pressure=p)
+    goals = [sa.Goal(lambda V: V**2, chamber), sa.Goal(lambda V, p: p * V, chamber)]
+    Case(sa.System(body, terms=[sa.fix(body["z0"]), chamber]), goals, [p, mu]).check()
+
+
+def test_a_chamber_that_only_measures_has_no_pressure() -> None:
+    body = sa.Body(hollow_block()["body"], hex8_plain, neo_hooke(), mu=1.0, lam=2.0)
+    chamber = sa.Cavity(body["inside"], name="room")
+    with pytest.raises(sa.ParameterError, match="'room' has neither pressure nor gas"):
+        sa.Goal(lambda V, p: p * V, chamber)
+    with pytest.raises(sa.KinematicsError, match="of a cavity there are V and p"):
+        sa.Goal(lambda F: F[0], chamber)
+    push = sa.Parameter("push", 0.1)
+    shift = sa.fix(body["left"], displacement=(lambda t: push.value * t, 0.0, 0.0))
+    load = sa.pressure(body["inside"], push)
+    system = sa.System(body, terms=[shift, load, chamber])
+    Case(system, [sa.Goal(lambda V: V, chamber)], [push]).check()
 
 
 def test_bodies_that_touch() -> None:

@@ -398,6 +398,21 @@ class CavityBinding:
             x[means] = -self._forces(configuration, x, forces)[forces]
         return x
 
+    def _balanced(self, configuration: Configuration, state: Array) -> Array:
+        """Return the state with p = 1, points of lids in the mean of rims, and forces on these."""
+        x = self._means(configuration, state)
+        if self.lids:
+            means, forces = (self.coordinates(configuration, block) for block in (MEANS, FORCES))
+            x[forces] = -self._forces(configuration, x, means)[means]
+        return x
+
+    def _of_walls(self, configuration: Configuration, f: Array) -> Array:
+        """Return a local vector without ghosts, pressures and lids."""
+        f[configuration.numbering.start[configuration.numbering.owned_vertices] :] = 0.0
+        for block in (PRESSURES, MEANS, FORCES):
+            f[self.coordinates(configuration, block)] = 0.0
+        return f
+
     def volume(self, configuration: Configuration, state: Array) -> float:
         """Return V [m^3] at a state (collective)."""
         x = self._means(configuration, state)
@@ -406,13 +421,13 @@ class CavityBinding:
             energies, _ = self._assembler.energies(x)
         return -float(configuration.sum(np.array([energies.sum()]))[0])
 
-    def reference_volume_slope(self, configuration: Configuration) -> Array:
-        """Return the derivative of V_0 by reference positions, without lids (collective).
+    def volume_slope(self, configuration: Configuration, state: Array) -> Array:
+        """Return the derivative of V by coordinates at a state, lids following (collective).
 
-        A local vector, complete at what this rank owns.
+        A local vector that has what this rank owns, and nothing of lids and pressures.
         """
-        x = self._means(configuration, np.zeros_like(configuration.state))
-        return -self._forces(configuration, x)
+        f = self._forces(configuration, self._balanced(configuration, state))
+        return self._of_walls(configuration, -f)
 
     def closure(self, configuration: Configuration, state: Array) -> float:
         """Return the size of the sum of all normals over the area of the walls (collective).
@@ -473,11 +488,9 @@ class CavityBinding:
         configuration.state[self.coordinates(configuration, PRESSURES)] = p / scale
         if self.lids:
             means, forces = (self.coordinates(configuration, block) for block in (MEANS, FORCES))
-            x = self._means(configuration, configuration.state)
+            x = self._balanced(configuration, configuration.state)
             configuration.state[means] = x[means]
-            configuration.state[forces] = (
-                -p / configuration.stiffness * self._forces(configuration, x, means)[means]
-            )
+            configuration.state[forces] = p / configuration.stiffness * x[forces]
 
     def pressure(self, configuration: Configuration) -> float:
         """Return the present pressure [Pa] over that outside, on every rank (collective)."""
@@ -487,6 +500,15 @@ class CavityBinding:
         mine = self._carriers[PRESSURES] < configuration.numbering.owned_vertices
         own = configuration.state[self.coordinates(configuration, PRESSURES)[mine]]
         return float(configuration.sum(np.array([own.sum()]))[0]) * self._scale(configuration)
+
+    def pressure_slope(self, configuration: Configuration) -> Array:
+        """Return the derivative of the pressure by coordinates, zero where it is a load."""
+        f = np.zeros_like(configuration.state)
+        if self.gas is not None:
+            mine = self._carriers[PRESSURES] < configuration.numbering.owned_vertices
+            at = self.coordinates(configuration, PRESSURES)[mine]
+            f[at] = self._scale(configuration)
+        return f
 
 
 def positions(configuration: Configuration, state: Array) -> Array:

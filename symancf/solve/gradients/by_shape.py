@@ -91,7 +91,7 @@ class ShapeDerivative:
                 total += float(system.sum(np.array([value]))[0]) * np.where(own, slope, 0.0)
             if isinstance(member, CavityBinding) and "V0" in form.kernel.uniform:
                 value = by.values[system.assembler.place(number, "V0")]
-                slope = member.reference_volume_slope(system)
+                slope = member.volume_slope(system, np.zeros_like(system.state))
                 total += float(system.sum(np.array([value]))[0]) * np.where(own, slope, 0.0)
             if isinstance(form.entities, Jets) and not form.moving:
                 rows = by.rows.get(number, np.zeros_like(form.cell))

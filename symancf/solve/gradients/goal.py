@@ -14,10 +14,12 @@ from symancf_codegen.functions import numerical
 
 from ...assembly.configuration import discrete_system
 from ...catalogue.boundary.support import Support
+from ...catalogue.gas.cavity import Cavity
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
 from ...values.arguments import name_or, number
+from .cavity_part import CavityPart
 from .parts import GoalPart, PlacePart, SupportPart
 from .timed import InstantPart, IntegralPart, TimedPart
 
@@ -59,15 +61,16 @@ class Goal(OneProcess, Displayable):
     ----------
     function : as for `Potential`, of quantities of the ends, ``u_a``, ``r_b``, ...: the sum over
         all tuples of places is the goal. Of a support it asks for ``F`` and ``M``, the force [N]
-        and moment [N m] of `Support.reaction` with three components each.
-    ends : one to three places, or one support.
+        and moment [N m] of `Support.reaction` with three components each; of a cavity for ``V``
+        and ``p``, its volume [m^3] and its pressure [Pa] over that outside.
+    ends : one to three places, or one support or cavity.
     name : shown in messages.
     parameters : values of the keyword-only arguments, numbers, `Parameter` or functions of time.
 
     Raises
     ------
     ParameterError : ends that move along a body, or that stand for lengths; a support on conditions
-        in directions that are no axes.
+        in directions that are no axes; the pressure of a cavity that has none.
     KinematicsError : an unknown quantity, or the function fails on symbols.
 
     Examples
@@ -97,15 +100,16 @@ class Goal(OneProcess, Displayable):
     ) -> None:
         self.name = name_or(name, str(getattr(function, "__name__", "goal")))
         what = f"goal {self.name!r}"
-        if any(isinstance(end, Support) for end in ends):
+        if any(isinstance(end, Support | Cavity) for end in ends):
             if len(ends) > 1 or parameters:
                 raise ParameterError(
-                    f"{what}: a goal of a support has that alone, and no parameters",
+                    f"{what}: a goal of a support or a cavity has that alone, and no parameters",
                     asked="ends",
                     given=len(ends),
                     possible=(1,),
                 )
-            part: GoalPart = SupportPart(what, function, ends[0])
+            make: Any = CavityPart if isinstance(ends[0], Cavity) else SupportPart
+            part: GoalPart = make(what, function, ends[0])
         else:
             part = PlacePart(what, function, ends, parameters)
         self._take([part], sp.Symbol("g0"))

@@ -289,34 +289,61 @@ def _reference(jet: JetOfEnd) -> list[sp.Symbol]:
     return list(symbols_of(jet, "reference"))
 
 
-class SupportPart(GoalPart):
-    """A function of the force and moment of a support, as `Support.reaction` gives them."""
+class FunctionPart(GoalPart):
+    """A function of few quantities, numbers or vectors, that a term of the system has.
 
-    def __init__(self, what: str, function: Callable[..., Any], support: Support) -> None:
-        self.what, self.place, self._support = what, support.name, support
-        names = list(read(function, what).quantities)
-        if not names or not {*names} <= {"F", "M"}:
+    Parameters
+    ----------
+    quantities : by their names, symbols or vectors of symbols.
+    of : in words, what has them.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        function: Callable[..., Any],
+        quantities: Mapping[str, sp.Symbol | sp.ImmutableMatrix],
+        of: str,
+    ) -> None:
+        self.what = what
+        self.names = list(read(function, what).quantities)
+        possible = tuple(quantities)
+        if not self.names or not {*self.names} <= {*possible}:
             raise KinematicsError(
-                f"{what}: of a support there are F and M, force and moment; the function asks for "
-                f"{', '.join(names) or 'nothing'}",
-                asked=", ".join(names),
-                possible=("F", "M"),
+                f"{what}: of {of} there are {' and '.join(possible)}; the function asks for "
+                f"{', '.join(self.names) or 'nothing'}",
+                asked=", ".join(self.names),
+                possible=possible,
             )
-        vectors = {a: sp.ImmutableMatrix(sp.symbols(f"{a}1:4", real=True)) for a in ("F", "M")}
-        symbols = [x for a in ("F", "M") for x in vectors[a]]
-        given = function(*(vectors[name] for name in names))
-        must = "a goal of a support is one expression of F and M"
+        each = [[q] if isinstance(q, sp.Symbol) else [*q] for q in quantities.values()]
+        symbols = [x for own in each for x in own]
+        given = function(*(quantities[name] for name in self.names))
+        must = f"a goal of {of} is one expression of {' and '.join(possible)}"
         expression = scalar(what, "function", given, {*symbols}, must=must)
         slopes = [expression, *(sp.diff(expression, s) for s in symbols)]
         self._function = numerical(symbols, slopes, "math")
-        self._slopes, self._symbols = slopes[1:], symbols
-        self._turns = bool(expression.free_symbols & {*vectors["M"]})
+        self._slopes, self._symbols, self._expression = slopes[1:], symbols, expression
 
     @cached_property
     def _second(self) -> Callable[..., Sequence[float]]:
         second = [sp.diff(a, b) for a in self._slopes for b in self._symbols]
         function: Callable[..., Sequence[float]] = numerical(self._symbols, second, "math")
         return function
+
+    def _second_along(self, at: Array, moved: Array) -> Array:
+        """Return the rates of the derivatives where quantities have the rates `moved`."""
+        second = np.array(self._second(*at), dtype=float)
+        return np.asarray(second.reshape(len(moved), len(moved)) @ moved)
+
+
+class SupportPart(FunctionPart):
+    """A function of the force and moment of a support, as `Support.reaction` gives them."""
+
+    def __init__(self, what: str, function: Callable[..., Any], support: Support) -> None:
+        vectors = {a: sp.ImmutableMatrix(sp.symbols(f"{a}1:4", real=True)) for a in ("F", "M")}
+        super().__init__(what, function, vectors, "a support")
+        self.place, self._support = support.name, support
+        self._turns = bool(self._expression.free_symbols & {*vectors["M"]})
 
     def _acting(self, system: DiscreteSystem) -> tuple[Mask, Array, Array]:
         """Return the mask of what it holds here, the point of moments, F and M (collective)."""
@@ -354,8 +381,7 @@ class SupportPart(GoalPart):
         shares = [x @ coordinates + f[own] @ forces[own] for x, f in each]
         moved = np.zeros(6)
         moved[: len(shares)] = system.sum(np.array(shares))
-        second = np.array(self._second(*there[2]), dtype=float).reshape(6, 6)
-        return self._by(system, second @ moved, there)
+        return self._by(system, self._second_along(there[2], moved), there)
 
     def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
         """Return derivatives by reference positions: arms of moments follow these as the state."""
