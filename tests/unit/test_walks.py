@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (663, 109),
-    "first": (283, 59),
-    "second": (103, 35),
-    "motion": (449, 74),
+    "whole": (670, 110),
+    "first": (288, 60),
+    "second": (105, 36),
+    "motion": (468, 75),
 }
-STATEMENTS = 61143
+STATEMENTS = 63313
 
 
 @cache
