@@ -35,6 +35,7 @@ class Place:
         for vector, value in ((self.x, 1.0), (self.F, residual), (self.step, step)):
             vector.setValue(0, value)
             vector.assemble()
+        self.scratch = self.x.duplicate(), self.x.duplicate()
 
     def evaluate(self, x: PETSc.Vec, F: PETSc.Vec) -> int:
         """Write the force; where there is none the place is outside of the domain of a law."""
