@@ -46,6 +46,7 @@ DEMOS = {  # what pages show of it
     "finger_design": ("finger_design.png",),
     "grip_force": ("grip_force.png",),
     "arm_identification": ("arm_identification.png",),
+    "manipulator_torques": ("manipulator_torques.png",),
     "trunk_head": ("trunk_head.png",),
     "pneumatic_gripper": (
         "pneumatic_gripper.png",

@@ -49,6 +49,7 @@ DEMOS = {
     ),
     "sections": (1, ("results/sections.png",)),
     "grip_force": (1, ("results/grip_force.png",)),
+    "manipulator_torques": (1, ("results/manipulator_torques.png",)),
     "arm_identification": (1, ("results/arm_identification.png",)),
     "finger_design": (1, ("results/finger_design.png",)),
     "stiffness_map": (1, ("results/stiffness_map.png",)),
@@ -56,6 +57,7 @@ DEMOS = {
 
 # these stop early when they are asked to
 SHORT = (
+    "manipulator_torques",
     "arm_identification",
     "continuum_robot",
     "fibre_actuator",
