@@ -163,7 +163,8 @@ class Hessian(LinearOperator):  # type: ignore[misc]
                         "hessian: a law has no derivatives beside the present state",
                         asked="hessian",
                     )
-                at = to_owners(system, goal.coordinates) + np.where(own, by.coordinates, 0.0)
+                whole = to_owners(system, goal.coordinates) + by.coordinates
+                at = np.where(own, whole, 0.0)  # shares, of which owners have all
                 return [at, by.values, *(by.rows[k] for k in numbers)]
 
         sizes = [np.abs(p).max() or 1.0 for p in self._before]
