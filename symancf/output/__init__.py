@@ -133,7 +133,11 @@ def _write_piece(
 
 def _parts(samples: Samples | Iterator[Samples], comm: MPI.Comm) -> Iterator[Samples]:
     """Yield samples whose arrays fit together, as many on each rank (collective)."""
-    parts = samples if isinstance(samples, Iterator) else iter((samples,))
+    if not isinstance(samples, Iterator):
+        with together(comm):
+            arguments.instance("output.write: what is written", samples, Samples, SAMPLED)
+        samples = iter((samples,))
+    parts = samples
     while True:
         part = next(parts, None)
         counts = comm.allreduce(part is not None)
