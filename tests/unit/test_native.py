@@ -252,7 +252,7 @@ def test_steps_in_c_are_those_of_snes(make: Any, to: float, step: float, options
                 scale = 1e-13 * max(1.0, np.abs(value).max())
                 np.testing.assert_allclose(other[name], value, rtol=1e-12, atol=scale)
             elif "adaptive" in options:  # lengths of steps follow estimates, to the last bits
-                scale = 1e-9 * np.abs(value).max(initial=0.0)
+                scale = 1e-6 * np.abs(value).max(initial=0.0)
                 np.testing.assert_allclose(other[name], value, rtol=0, atol=scale, err_msg=name)
             else:
                 np.testing.assert_array_equal(other[name], value, err_msg=name)
