@@ -221,7 +221,7 @@ def krylov(iterations: int) -> KrylovSolver:
         getTolerances=lambda: (1e-5, 0.0, 1e5, 100),
         getIterationNumber=lambda: iterations,
     )
-    solver.takeover = SimpleNamespace(wanted=lambda: False)  # type: ignore[assignment]
+    solver.takeover = SimpleNamespace(wanted=lambda reason: False)  # type: ignore[assignment]
     solver.direct, solver._steps, solver._residual, solver._rtol = False, 0, 1.0, 1e-5
     solver._free = None
     return solver
