@@ -120,6 +120,12 @@ class FixedFactor:
         renew, solve = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in both)
         return renew, solve
 
+    @property
+    def solve_transposed(self) -> int:
+        """The address of the function of C that solves with the transpose, see `functions`."""
+        function = self._library.symancf_factor_solve_transposed
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+
     # ---- once -----------------------------------------------------------------------------------
     def _analyse(self) -> bool:
         """Find an order and memory; tell whether these suit."""

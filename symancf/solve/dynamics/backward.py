@@ -31,6 +31,7 @@ from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
 from .generalized_alpha import SHORT_STEP_RATIO
 from .initial import after as shortly_after
+from .sweep import NativeSweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,11 +112,19 @@ class Backward:
         bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
         self._trace.go_to(self._states[-1])
-        here = self._trace.present()
-        for n in range(len(self._states) - 1, 0, -1):
-            self._add_goals(weights.get(n, []), self._states[n], bars)
-            here = self._step(n, here, bars, seeds)
-        self._add_goals(weights.get(0, []), self._states[0], bars)
+        here, n = self._trace.present(), len(self._states) - 1
+        native = NativeSweep(self._trace, chain, weights, self._constraints.others)
+        self._add_goals(weights.get(n, []), self._states[n], bars)
+        while n:
+            done = native.back(n, bars, self._squares) if native.able else 0
+            n -= done or 1
+            if done:
+                self._trace.go_to(self._states[n])
+                here = self._trace.present()
+            else:
+                here = self._step(n + 1, here, bars, seeds)
+            if not (done and native.added):
+                self._add_goals(weights.get(n, []), self._states[n], bars)
         self._start(bars, seeds)
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)

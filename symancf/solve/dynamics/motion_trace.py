@@ -229,6 +229,11 @@ class MotionTrace:
         end.A = np.where(moves, end.A, integrator.auxiliary)
         return end
 
+    @property
+    def round_off(self) -> float:
+        """Displacements that are none."""
+        return 1e-13 * self.accelerations.newton.size
+
     def differ(self, end: MotionVectors, now: MotionVectors, which: str) -> float:
         """Return how much a vector of two motions differs, relative to its size (collective)."""
         chosen = self.owned & (self.second if which == "a" else self.second | self.first)
@@ -236,7 +241,7 @@ class MotionTrace:
         parts = [np.square(one - other).sum(), np.square(other).sum()]
         difference, size = self.system.sum(np.array(parts))
         order = 1 if which == "v" else 2
-        nothing = 1e-13 * self.accelerations.newton.size / self.request.step**order  # round-off
+        nothing = self.round_off / self.request.step**order
         return math.sqrt(difference / (size + (nothing / self.same) ** 2))
 
     def alike(self, end: MotionVectors, now: MotionVectors, tolerance: float) -> bool:
