@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .parameter import OWN, Parameter
+from .series import TimeSeries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,15 +23,15 @@ MOST = 5000  # objects that are looked at
 #: Packages whose functions and classes read nothing of a motion that they are not given.
 _LIBRARIES = {"symancf", "numpy", "scipy", "sympy", "mpmath", *sys.stdlib_module_names}
 _PLAIN: tuple[type, ...] = (int, float, complex, str, bytes, type(None), np.generic, np.dtype)
-_PLAIN += (Parameter, np.ufunc, BuiltinFunctionType, CodeType, ModuleType)
+_PLAIN += (Parameter, TimeSeries, np.ufunc, BuiltinFunctionType, CodeType, ModuleType)
 
 
 def depends_on_time_alone(functions: Iterable[Any], vectors: Iterable[Array]) -> bool:
     """Tell whether functions of time read nothing that a motion changes.
 
     What they were given, close over and name is followed, and what that refers to. The `vectors`
-    are of the motion, and so may be objects of this package but a `Parameter`. Where there is too
-    much to look at the answer is no.
+    are of the motion, and so may be objects of this package but a `Parameter` or a `Series`. Where there is
+    too much to look at the answer is no.
     """
     changing = {id(vector) for vector in vectors}
     reached = _reached(functions)

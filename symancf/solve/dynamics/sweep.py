@@ -154,7 +154,7 @@ class NativeSweep:
         self._data.give(
             factor=ctypes.addressof(factor.data),
             renew=factor.functions[0],
-            solve=factor.solve_transposed,
+            solve=factor.transposes,
         )
         if integrator.spin is not None:
             integrator.spin.lend(native, integrator.rho)
