@@ -30,8 +30,8 @@ def depends_on_time_alone(functions: Iterable[Any], vectors: Iterable[Array]) ->
     """Tell whether functions of time read nothing that a motion changes.
 
     What they were given, close over and name is followed, and what that refers to. The `vectors`
-    are of the motion, and so may be objects of this package but a `Parameter` or a `Series`. Where there is
-    too much to look at the answer is no.
+    are of the motion, and so may be objects of this package but a `Parameter` or a `Series`. Where
+    there is too much to look at the answer is no.
     """
     changing = {id(vector) for vector in vectors}
     reached = _reached(functions)
