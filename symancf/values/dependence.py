@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .parameter import OWN, Parameter
-from .series import TimeSeries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +22,7 @@ MOST = 5000  # objects that are looked at
 #: Packages whose functions and classes read nothing of a motion that they are not given.
 _LIBRARIES = {"symancf", "numpy", "scipy", "sympy", "mpmath", *sys.stdlib_module_names}
 _PLAIN: tuple[type, ...] = (int, float, complex, str, bytes, type(None), np.generic, np.dtype)
-_PLAIN += (Parameter, TimeSeries, np.ufunc, BuiltinFunctionType, CodeType, ModuleType)
+_PLAIN += (Parameter, np.ufunc, BuiltinFunctionType, CodeType, ModuleType)
 
 
 def depends_on_time_alone(functions: Iterable[Any], vectors: Iterable[Array]) -> bool:
@@ -70,6 +69,7 @@ def _reached(functions: Iterable[Any]) -> dict[int, Any] | None:
 def _may_read(thing: Any) -> bool:
     """Tell whether an object is one of this package, or refers to something unseen."""
     own = _package(type(thing)) == "symancf" and not isinstance(thing, OWN)
+    own = own and not getattr(type(thing), "of_time_alone", False)
     return own or isinstance(thing, weakref.ref)
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Rooms = list[tuple[int, Group, tuple[Array, ...], bool]]
 
-MOST = 256  # steps of one call
-
 
 class NativeSweep:
     """Steps backwards in C: those of the usual kind, many in one call.
@@ -43,7 +41,11 @@ class NativeSweep:
     Attributes
     ----------
     able : whether there are such steps.
+    most : number of steps of one call.
+    added : whether goals count of the state that was reached last.
     """
+
+    most = 256
 
     def __init__(
         self, trace: MotionTrace, chain: ChainRule, weights: Weights, others: Sequence[Array]
@@ -52,6 +54,7 @@ class NativeSweep:
         self._native = trace.accelerations.newton.native
         self.able = self._is_able()
         self._wait = self._pause = 0  # steps of Python until the next call
+        self.added = False
         if not self.able:
             return
         usual = [(s.method["last_step"], s.method["biased"], s.stiffness) for s in trace.states]
@@ -77,48 +80,20 @@ class NativeSweep:
     # ---- what C works on ------------------------------------------------------------------------
     def _lend(self) -> None:
         """Give C room for what it finds."""
-        trace, system, motion = self._trace, self._trace.system, self._trace.motion
-        n, fixed = len(motion.state), int(self._native.problem.fixed_count)
+        trace, solver = self._trace, self._trace.solver
+        n, fixed = len(trace.motion.state), int(self._native.problem.fixed_count)
         self._bars, self._by_fixed = np.zeros((4, n)), np.zeros((3, fixed))
-        self._squares, self._motions = np.zeros(MOST), np.zeros((MOST + 1, 4, n))
-        self._slopes, self._counts = np.zeros((MOST + 1, 2, n)), np.zeros(MOST + 1, np.uint8)
-        self._rooms: Rooms = []
-        terms = []
-        for number, assembler in ((FORCES, system.assembler), (INERTIA, motion.mass)):
-            lent, rooms = assembler.lend_pull()
-            terms.append(lent)
-            timed = np.concatenate(
-                [np.zeros(0, np.int64), *(at for _, _, at in assembler.timed_values)]
-            )
-            if number == FORCES or motion.mass.changes:
-                self._rooms += [
-                    (number, group, room[:2], bool(np.isin(group.addresses[0], timed).any()))
-                    for group, room in rooms
-                ]
-        held = type(terms[0]).from_buffer_copy(terms[0])
-        held.rate_factor = None
-        self._terms = [*terms, held]
-        tables = [table for _, _, room, _ in self._rooms for table in room]
-        self._sums = [np.zeros_like(table) for table in tables]
-        steps = [
-            np.zeros((MOST if timed else 0, *table.shape))
-            for _, _, room, timed in self._rooms
-            for table in room
-        ]
-        self._of_step = steps
-        places = [[address(x) for x in some] for some in (tables, self._sums)]
-        self._places: list[Ints] = [np.array(some, np.int64) for some in places]
-        self._places.append(np.array([address(x) if len(x) else 0 for x in steps], np.int64))
-        sizes = np.array([table.size for table in tables], np.int32)
-        solver = trace.solver
-        names = "w", "direct", "pulled", "held_pulled", "mass_pulled"
+        self._squares, self._motions = np.zeros(self.most), np.zeros((self.most + 1, 4, n))
+        self._slopes, self._counts = (
+            np.zeros((self.most + 1, 2, n)),
+            np.zeros(self.most + 1, np.uint8),
+        )
         self._data = STRUCTURES["symancf_sweep"]()
+        self._lend_assemblers()
+        self._lend_tables()
+        names = "w", "direct", "pulled", "held_pulled", "mass_pulled"
         self._data.give(
             **dict(zip(names, np.zeros((len(names), n)), strict=True)),
-            assembler=ctypes.addressof(terms[0]),
-            mass=ctypes.addressof(terms[1]) if motion.mass.changes else motion.mass.structure,
-            held=ctypes.addressof(held) if trace.by_rate else None,
-            mass_changes=motion.mass.changes,
             free=trace.free,
             motions=self._motions,
             slopes=self._slopes,
@@ -126,16 +101,59 @@ class NativeSweep:
             bars=self._bars,
             fixed=self._by_fixed,
             squares=self._squares,
-            tables=len(tables),
-            table_size=sizes,
             same=trace.same,
             round_off=trace.round_off,
             accuracy=solver.accuracy,
             least=solver.least,
             near=solver.near,
         )
-        for name, some in zip(("table", "sum", "of_step"), self._places, strict=True):
-            setattr(self._data, name, address(some))
+
+    def _lend_assemblers(self) -> None:
+        """Give C the forces and the inertia, with room for derivatives by parameters."""
+        motion, system = self._trace.motion, self._trace.system
+        forces, rooms = system.assembler.lend_pull()
+        held = type(forces).from_buffer_copy(forces)
+        held.rate_factor = None
+        self._terms, of = [forces, held], [(FORCES, system.assembler, rooms)]
+        if motion.mass.changes:
+            inertia, rooms = motion.mass.lend_pull()
+            self._terms.append(inertia)
+            of.append((INERTIA, motion.mass, rooms))
+        self._rooms: Rooms = []
+        for number, assembler, own in of:
+            timed = [at for _, _, at in assembler.timed_values]
+            places = np.concatenate([np.zeros(0, np.int64), *timed])
+            for group, room in own:
+                is_timed = bool(np.isin(group.addresses[0], places).any())
+                self._rooms.append((number, group, room[:2], is_timed))
+        changes = motion.mass.changes
+        self._data.give(
+            assembler=ctypes.addressof(forces),
+            held=ctypes.addressof(held) if self._trace.by_rate else None,
+            mass=ctypes.addressof(self._terms[-1]) if changes else motion.mass.structure,
+            mass_changes=changes,
+        )
+
+    def _lend_tables(self) -> None:
+        """Give C the derivatives by parameters of a step, and room for those of several."""
+        tables: list[Array] = []
+        timed: list[bool] = []
+        for _, _, room, is_timed in self._rooms:
+            tables += room
+            timed += [is_timed] * len(room)
+        self._sums = [np.zeros_like(table) for table in tables]
+        self._of_step = [
+            np.zeros((self.most if own else 0, *table.shape))
+            for own, table in zip(timed, tables, strict=True)
+        ]
+        self._data.give(
+            tables=len(tables), table_size=np.array([table.size for table in tables], np.int32)
+        )
+        self._places: list[Ints] = []
+        for name, arrays in (("table", tables), ("sum", self._sums), ("of_step", self._of_step)):
+            places = [address(x) if x.size else 0 for x in arrays]
+            self._places.append(np.array(places, np.int64))
+            setattr(self._data, name, address(self._places[-1]))
 
     def _begin(self, h: float) -> bool:
         """Be ready for steps of length h, from the present state; tell whether C can be."""
@@ -168,7 +186,7 @@ class NativeSweep:
     def _first(self, n: int) -> int:
         """Return from which state on steps are like the one that ends in the n-th state."""
         times, usual, biased = self._trace.times, self._usual, self._biased
-        h, lowest = usual[n], max(0, n - MOST)
+        h, lowest = usual[n], max(0, n - self.most)
         if not (h and biased[n]):
             return n
         steps = np.diff(times[lowest : n + 1])
@@ -190,8 +208,8 @@ class NativeSweep:
     def back(self, n: int, bars: MotionVectors, squares: list[float]) -> int:
         """Go back from the n-th state, where the system is; return the number of steps.
 
-        Goals of the states that were reached count in `bars`, but for those of state n - steps if
-        that is the first one that could be. (`reached` tells.)
+        `bars` and `squares` are those of `Backward`; the system may be anywhere afterwards. Goals
+        of states that are passed are added, of the one that is reached where `added` tells so.
         """
         if self._wait:
             self._wait -= 1

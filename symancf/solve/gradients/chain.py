@@ -102,14 +102,7 @@ class ChainRule:
         values : (times, values) derivatives by the values of assemblers at each of the times.
         """
         for field in self._fields:
-            for k, number, column in self._columns[id(field)]:
-                form = self.assemblers[k].forms[number]
-                if k not in by.kernels or number not in by.kernels[k].rows or form.ids is None:
-                    continue
-                own = form.owned.astype(bool)
-                found = by.kernels[k].rows[number][own, column]
-                np.add.at(self._of_cells[id(field)], form.ids[own], found)
-                self._sizes[id(field)] = 1.0
+            self._by_field(field, by)
         if not self._numbers:
             return
         if self.at_each_step:
@@ -130,6 +123,17 @@ class ChainRule:
                 own += more
         for k, found in by.kernels.items():
             self._keep(k, found)
+
+    def _by_field(self, field: Field, by: Sensitive) -> None:
+        """Add what the cells of a field contribute."""
+        for k, number, column in self._columns[id(field)]:
+            form = self.assemblers[k].forms[number]
+            if k not in by.kernels or number not in by.kernels[k].rows or form.ids is None:
+                continue
+            own = form.owned.astype(bool)
+            found = by.kernels[k].rows[number][own, column]
+            np.add.at(self._of_cells[id(field)], form.ids[own], found)
+            self._sizes[id(field)] = 1.0
 
     def _keep(self, k: int, part: Derivatives) -> None:
         """Add derivatives by kernels to those of other steps."""
