@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
@@ -18,6 +19,7 @@ from ..kinematics.quantity import real
 from ..values.arguments import among
 from .build import Kind, build_law, closure, kinds_of, predictable
 from .evaluate import evaluate_energy
+from .integral import INTEGRAL
 from .laminate import layered_laws
 from .layers import Layers
 from .mixed import FRAME, PART, PressureField
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
+    from .integral import Density
     from .parts import EnergyCall
 
 Volumetric = Literal["full", "reduced", "split"]
@@ -50,6 +53,7 @@ def energy_laws(
     pressure: PressureField | None = None,
     frozen: bool = False,
     layer: int | None = None,
+    integral: Density | None = None,
     **options: bool,
 ) -> list[tuple[PointLaw, Rule]]:
     """Return the point laws of an energy on an element, each with its quadrature rule.
@@ -78,6 +82,7 @@ def energy_laws(
     pressure, frozen : the part ``"volumetric"`` as one of displacement and pressure, see `mixed`;
         at the points of the others.
     layer : of `Layers`, the number (from 0) of the one that is looked at; None: all of them.
+    integral : density of which the points of the first rule remember their parts, see `integral`.
     options : variants of the kinematics, e.g. ``curved=True``.
 
     Returns
@@ -121,7 +126,10 @@ def energy_laws(
     function = f"{called.signature.name}()"
     for group in groups:
         names, parts, (rule, *_) = zip(*group, strict=True)
-        history = called.history_of(names)
+        history, stages = called.history_of(names), called.scalars
+        if integral is not None and not laws:
+            history = (*history, replace(INTEGRAL, update=integral.value))
+            stages = {**stages, **integral.forces}
         labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
         local = _local_of(called, parts) if called.local else ()
         total, own, all_outputs = sp.Add(*parts), kinds, outputs
@@ -135,7 +143,7 @@ def energy_laws(
             "_".join([called.name, *labels]),
             called.kinematics,
             total,
-            scalars=called.scalars,
+            scalars=stages,
             extra_geometry=geometry,
             kinds=own,
             title=_title(called, names),

@@ -20,6 +20,7 @@ coordinates, follow the same way.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,7 +223,7 @@ class Backward:
             assemblers += [kinematics.gradients, kinematics.course]
         at_each_step = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
         chain = ChainRule(system, assemblers, variables, self._show, self._driven, at_each_step)
-        self._starts = self._begins_with_rates()
+        self._chain, self._starts = chain, self._begins_with_rates()
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
@@ -302,7 +303,8 @@ class Backward:
                 bars.v += weight * to_owners(system, slopes.rates)
             if goal.parametric:
                 self._goals = [goal]
-                explicit = weight * goal.by_parts(system) / system.comm.size
+                explicit = weight * goal.by_beside(system)
+                self._chain.add_of_cells(partial(goal.by_field, system), weight)
                 none = [np.zeros_like(x) for x in constraints.others]
                 constraints.add(state.time, h, {}, None, [*none, explicit])
                 self._goals = []

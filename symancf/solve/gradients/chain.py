@@ -109,6 +109,11 @@ class ChainRule:
         for k, found in by.kernels.items():
             self._keep(k, found)
 
+    def add_of_cells(self, by_field: Callable[[Field], Array], factor: float) -> None:
+        """Add a multiple of this rank's share of derivatives by values of fields (collective)."""
+        for field in self._fields:
+            self._of_cells[id(field)] += factor * by_field(field)
+
     def _keep(self, k: int, part: Derivatives) -> None:
         """Add derivatives by kernels to those of other steps."""
         assert self._sum is not None
