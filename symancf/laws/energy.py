@@ -127,9 +127,8 @@ def energy_laws(
     for group in groups:
         names, parts, (rule, *_) = zip(*group, strict=True)
         history, stages = called.history_of(names), called.scalars
-        if integral is not None and not laws:
-            history = (*history, replace(INTEGRAL, update=integral.value))
-            stages = {**stages, **integral.forces}
+        if not laws:
+            history, stages = _with_integral(history, stages, integral)
         labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
         local = _local_of(called, parts) if called.local else ()
         total, own, all_outputs = sp.Add(*parts), kinds, outputs
@@ -156,6 +155,15 @@ def energy_laws(
         )
         laws.append((law, rule))
     return laws
+
+
+def _with_integral(
+    history: tuple[HistoryVariable, ...], stages: Mapping[str, sp.Expr], integral: Density | None
+) -> tuple[tuple[HistoryVariable, ...], Mapping[str, sp.Expr]]:
+    """Return what points remember, and named stages, with those of an integral."""
+    if integral is None:
+        return history, stages
+    return (*history, replace(INTEGRAL, update=integral.value)), {**stages, **integral.forces}
 
 
 def _require_full(volumetric: Volumetric | None) -> None:

@@ -93,15 +93,15 @@ def density(
 
 
 def _forces(
-    what: str, kinematics: Kinematics, energy: sp.Expr, asked: set[sp.Symbol]
+    what: str, kinematics: Kinematics, energy: sp.Expr, targets: set[sp.Symbol]
 ) -> dict[sp.Symbol, sp.Expr]:
     """Return dW/dq by symbols q, of lets in their order from the last; each of those before.
 
-    Those that are `asked` for vary independently of one another.
+    The `targets` vary independently of one another.
     """
     lets = dict(kinematics.lets)
     varies = {*lets, *(s for s, _ in kinematics.inner)}
-    varies |= asked if kinematics.inner else {s for e in lets.values() for s in e.free_symbols}
+    varies |= targets if kinematics.inner else {s for e in lets.values() for s in e.free_symbols}
     total: dict[sp.Symbol, sp.Expr] = {}
 
     def add(of: sp.Expr, factor: sp.Expr) -> None:
@@ -111,7 +111,7 @@ def _forces(
     add(energy, sp.S.One)
     for symbol, definition in reversed(kinematics.lets):
         force = total.get(symbol, sp.S.Zero)
-        if symbol in asked or force == 0:
+        if symbol in targets or force == 0:
             continue
         named = force if force.is_Atom else real(f"force_{symbol.name}")
         if isinstance(definition, log_stretch):

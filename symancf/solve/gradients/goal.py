@@ -75,15 +75,19 @@ class Goal(OneProcess, Displayable):
     function : as for `Potential`, of quantities of the ends, ``u_a``, ``r_b``, ...: the sum over
         all tuples of places is the goal. Of a support it asks for ``F`` and ``M``, the force [N]
         and moment [N m] of `Support.reaction` with three components each; of a cavity for ``V``
-        and ``p``, its volume [m^3] and its pressure [Pa] over that outside.
-    ends : one to three places, or one support or cavity.
+        and ``p``, its volume [m^3] and its pressure [Pa] over that outside; of a joint for ``F``
+        and ``M``, those of `Constraint.reaction` on end a, and quantities of its ends. Of a
+        deformable body it is a density of what `sample` offers, ``W``, ``von_mises``, ``J``,
+        ``u``, ...: the goal is its integral over the reference (volume, area, length).
+    ends : one to three places, or one support, joint, cavity or body.
     name : shown in messages.
     parameters : values of the keyword-only arguments, numbers, `Parameter` or functions of time.
 
     Raises
     ------
     ParameterError : ends that move along a body, or that stand for lengths; a support on conditions
-        in directions that are no axes; the pressure of a cavity that has none.
+        in directions that are no axes; the pressure of a cavity that has none; a joint of several
+        constraints; a body whose law remembers.
     KinematicsError : an unknown quantity, or the function fails on symbols.
 
     Examples

@@ -212,16 +212,19 @@ class Adjoint:
                 for change, part in self.changes_of(variable, goals):
                     rate = change.rates
                     moved = self._moved(slopes, rate.values, rate.rows, rate.prescribed)
-                    explicit = (change.ends[0] - change.ends[1]) / change.span
-                    parts = np.split(explicit, np.cumsum([len(own) for own in by_beside])[:-1])
-                    shares = [own @ x for own, x in zip(by_beside, parts, strict=True)]
-                    for k, own in enumerate(system.sum(np.array(shares))):
-                        values[k] = np.asarray(values[k] + (moved[k] + own) * part)
+                    own = self._explicit(change, by_beside)
+                    values = [v + m * part for v, m in zip(values, moved + own, strict=True)]
                     changes |= self.changes(change)
             self.require_change(variable, changes)
             for own_pairs, value in zip(found, values, strict=True):
-                own_pairs.append((variable, value if value.ndim else float(value)))
+                own_pairs.append((variable, value if np.ndim(value) else float(value)))
         return [Gradient(s.value, own) for s, own in zip(slopes, found, strict=True)]
+
+    def _explicit(self, change: Quotients[Array], by_beside: Sequence[Array]) -> Array:
+        """Return the derivatives of goals by what of them changes beside the state (collective)."""
+        rates = (change.ends[0] - change.ends[1]) / change.span
+        parts = np.split(rates, np.cumsum([len(own) for own in by_beside])[:-1])
+        return self.system.sum(np.array([a @ b for a, b in zip(by_beside, parts, strict=True)]))
 
     def _moved(
         self, slopes: Sequence[GoalSlopes], values: Array, rows: dict[int, Array], prescribed: Array
