@@ -124,11 +124,10 @@ def energy_laws(
     )
     laws: list[tuple[PointLaw, Rule]] = []
     function = f"{called.signature.name}()"
-    for group in groups:
+    integrals = [integral, *[None] * (len(groups) - 1)]
+    for group, own_integral in zip(groups, integrals, strict=True):
         names, parts, (rule, *_) = zip(*group, strict=True)
-        history, stages = called.history_of(names), called.scalars
-        if not laws:
-            history, stages = _with_integral(history, stages, integral)
+        history, stages = _with_integral(called.history_of(names), called.scalars, own_integral)
         labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
         local = _local_of(called, parts) if called.local else ()
         total, own, all_outputs = sp.Add(*parts), kinds, outputs
