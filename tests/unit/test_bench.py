@@ -23,6 +23,8 @@ from symancf.bench.mechanisms import compare as compare_mechanisms
 from symancf.bench.motion import move
 from symancf.bench.motions import compare
 from symancf.bench.picture import draw
+from symancf.bench.products import beside, product_row
+from symancf.bench.products import compare as compare_products
 from symancf.bench.solution import pulled, size
 from symancf.bench.tendons import compare as compare_tendons
 from symancf.errors import ParameterError
@@ -30,6 +32,7 @@ from symancf.mesh import Mesh
 from tests.refusals import refused
 
 NORM_8 = 5.385502038656057
+DEAL_II_4 = {False: (0.0, 0.0), True: (0.0, 0.0)}
 
 KERNEL = {
     "element",
@@ -111,6 +114,40 @@ def test_a_cube_from_a_file_phase_by_phase(
     assert not list(tmp_path.iterdir())
     assert main(largest=3) == 0
     assert "27 hexahedra from HDF5 on 1 ranks" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("distorted", [False, True])
+def test_products_of_hexahedra_are_those_of_deal_ii(distorted: bool) -> None:
+    # |K v| and w . K v of 4^3 cells: deal.II 9.4.1, `peer_dealii 4 [distorted]`
+    row = product_row(4, distorted)
+    norm, total = DEAL_II_4[distorted]
+    assert row["unknowns"] == 2187
+    assert row["double"]["norm"] == pytest.approx(norm, rel=1e-12)
+    assert row["double"]["sum"] == pytest.approx(total, abs=1e-12 * norm)
+    assert row["single"]["norm"] == pytest.approx(norm, rel=1e-5)
+    assert min(row["double_seconds"], row["single_seconds"]) > 0.0
+
+
+def test_deal_ii_stands_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*arguments: Any, **options: Any) -> Any:
+        raise FileNotFoundError("no such compiler")
+
+    monkeypatch.setattr("symancf.bench.products.subprocess.run", nothing)
+    ours, peer, _, other = compare_products(lambda command: {}, 2)
+    for row in (peer, other):
+        assert row["peer"] == "deal.II"
+        assert row["missing"] == "no such compiler (Debian: apt install libdeal.ii-dev)"
+    stored = "nothing", "logarithm", "inverse", "tangent"
+    theirs = {
+        f"{precision}_{each}": {"seconds": 3.0 * ours[f"{precision}_seconds"], **ours[precision]}
+        for precision in ("double", "single")
+        for each in stored
+    }
+    row = beside(ours, {"name": "deal.II", **theirs})
+    assert row["same_work"]
+    assert set(row["times"].values()) == {3.0}
+    theirs["double_inverse"]["sum"] += 1e-11 * ours["double"]["norm"]
+    assert not beside(ours, theirs)["same_work"]
 
 
 def test_a_peer_that_is_missing_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
