@@ -20,6 +20,7 @@ from .cases import SECOND_ORDER, KernelCase, all_cases
 from .elements import compare as compare_elements
 from .motions import compare
 from .picture import draw
+from .products import compare as compare_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -275,6 +276,7 @@ def _cells(peak: float, with_peers: bool) -> dict[str, Any]:
         result["check"] = sums
         result["peers"] = peers(all_cases()[0].divisions[0], sums)
         result["peers"] += kernels_of_peers(result["kernels"])
+        result["peers"] += compare_products(_measured)
     return result
 
 
