@@ -55,6 +55,7 @@ class Half(HalfBlocks):
     ----------
     mat : PETSc's matrix, of type shell, with products and a diagonal.
     rest : entries of other terms, None where there are no such terms.
+    symmetric : whether these are.
     numbers : of each form there, -1 where it is not.
     """
 
@@ -68,6 +69,7 @@ class Half(HalfBlocks):
         super().__init__(comm, numbering, rows, cells)
         self.numbering = numbering
         self.rest = Matrix(comm, numbering, others, every=False) if others else None
+        self.symmetric = all(form.kernel.symmetric for form in others)
         self.longest = (3 * int(np.diff(self.start).max(initial=1)) + 31) // 16 * 16
         self._row = np.zeros(2 * self.longest)
         nodes, first = shares(comm, self.nodes), shares(comm, numbering.rows)
@@ -97,11 +99,6 @@ class Half(HalfBlocks):
         self._shell = Shell(numbering, multiply, take_diagonal)
         self.mat: PETSc.Mat = self._shell.mat
         own(comm, self.mat, self)
-
-    @property
-    def revision(self) -> int:
-        """Number of patterns of `rest` that were made before this one."""
-        return 0 if self.rest is None else self.rest.revision
 
     def begin(self) -> None:
         """See `HalfBlocks.begin`; other terms, too, write to zeros."""

@@ -20,7 +20,7 @@ from ..runtime import jit
 from ..runtime.limits import require_countable
 from ..runtime.log import EVENTS
 from .form import CellEntities, Former, keeps_nodes
-from .matrix import adjacent_vertices, load_pattern
+from .matrix import Matrix, adjacent_vertices, load_pattern
 from .structures import HalfRows
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class HalfBlocks:
     scale : a power of two.
     """
 
-    revision = 0
+    rest: Matrix | None = None  # entries beside these
 
     def __init__(
         self, comm: MPI.Comm, numbering: Numbering, rows: NodeRows, cells: Mapping[Form, Ints32]
@@ -162,6 +162,11 @@ class HalfBlocks:
         self._places: weakref.WeakKeyDictionary[Form, npt.NDArray[np.generic]]
         self._places = weakref.WeakKeyDictionary()
         self._skew: dict[tuple[Form, ...], tuple[Ints32, Array]] = {}
+
+    @property
+    def revision(self) -> int:
+        """Number of patterns of `rest` that were made before this one."""
+        return 0 if self.rest is None else self.rest.revision
 
     def _build(self, numbering: Numbering) -> None:
         lists = [
