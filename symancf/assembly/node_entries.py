@@ -11,6 +11,8 @@ from ..arrays import Array, Integers, Ints, Ints32
 from ..runtime.collective import owners_of, shares
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .matrix import Matrix
 
 
@@ -30,18 +32,29 @@ class NodeEntries:
 
     def __init__(self, matrix: Matrix, nodes: int) -> None:
         self._matrix, comm = matrix, matrix.comm
-        starts, of_nodes = shares(comm, matrix.numbering.rows), shares(comm, nodes)
-        own, off = (
-            column[: int(start[-1])].astype(np.int64)
-            for start, column in zip(self._starts, matrix.columns, strict=True)
-        )
-        owner = owners_of(starts, off)
-        within, many = off - starts[owner], 3 * np.diff(of_nodes)[owner]
-        node = np.where(own < 3 * nodes, own // 3, -1)
-        self.own_start, self.own, first = _blocks(self._starts[0], node, nodes)
-        node = np.where(within < many, of_nodes[owner] + within // 3, -1)
-        self.off_start, self.off, second = _blocks(self._starts[1], node, nodes)
-        self._places = first, second
+        rows, of_nodes = shares(comm, matrix.numbering.rows), shares(comm, nodes)
+
+        def own(column: Integers) -> Ints:
+            return np.where(column < 3 * nodes, column // 3, -1)
+
+        def off(column: Integers) -> Ints:
+            owner = owners_of(rows, column.astype(np.int64))
+            within, many = column - rows[owner], 3 * np.diff(of_nodes)[owner]
+            return np.where(within < many, of_nodes[owner] + within // 3, -1)
+
+        parts = [
+            _blocks(start, column, number, nodes)
+            for start, column, number in zip(self._starts, matrix.columns, (own, off), strict=True)
+        ]
+        (self.own_start, self.own), (self.off_start, self.off) = parts
+        self._places: list[Ints] | None = None
+        if rows[-1] > 3 * of_nodes[-1]:
+            self._places = [
+                np.flatnonzero(number(column[: int(start[3 * nodes])]) >= 0)
+                for start, column, number in zip(
+                    self._starts, matrix.columns, (own, off), strict=True
+                )
+            ]
 
     @property
     def _starts(self) -> tuple[Ints32, Ints32]:
@@ -51,6 +64,8 @@ class NodeEntries:
     def values(self) -> tuple[Array, Array]:
         """The present entries (9 blocks,) of both parts: three rows of each node."""
         own, off = self._matrix.values
+        if self._places is None:
+            return own, off
         return own[self._places[0]], off[self._places[1]]
 
     def on_diagonal(self, own: Array) -> tuple[Ints, Array]:
@@ -64,17 +79,21 @@ class NodeEntries:
         return node, own[places + np.arange(3)]
 
 
-def _blocks(start: Ints32, node: Ints, nodes: int) -> tuple[Ints32, Ints32, Ints]:
-    """Return where rows of blocks begin, their columns, and the places of all of their entries.
+def _blocks(
+    start: Ints32, column: Ints32, number: Callable[[Integers], Ints], nodes: int
+) -> tuple[Ints32, Ints32]:
+    """Return where rows of blocks begin, and their columns.
 
-    `start` : of rows; `node` : of the column of each entry, -1: of none.
+    `start` : of rows; `number` : nodes of columns, -1: of none.
     """
-    places = np.flatnonzero(node[: int(start[3 * nodes])] >= 0)
-    begin = np.searchsorted(places, start[: 3 * nodes + 1])
-    count = np.diff(begin)[::3]
-    of_first = np.repeat(begin[:-1:3] - np.cumsum(count) + count, count) + np.arange(count.sum())
-    columns = node[places[of_first[::3]]].astype(np.int32)
-    return (begin[::3] // 9).astype(np.int32), columns, places
+    first, end = (start[k : 3 * nodes + k : 3].astype(np.int64) for k in (0, 1))
+    count = end - first  # of the first row of each node
+    places = np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+    node = number(column[places])
+    there = node >= 0
+    row = np.repeat(np.arange(nodes), count)[there][::3]
+    begin = np.searchsorted(row, np.arange(nodes + 1)).astype(np.int32)
+    return begin, node[there][::3].astype(np.int32)
 
 
 def merged(start: Ints32, column: Ints32, more: Ints32, others: Integers) -> tuple[Ints32, Ints32]:

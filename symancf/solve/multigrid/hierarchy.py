@@ -61,10 +61,11 @@ class _Rest:
 
     def renew(self, scale: float, diagonal: Array) -> Array:
         """Take the present entries; return the blocks on the diagonal with those of others."""
-        own, off = self.values = tuple(v / scale for v in self.entries.values)
+        own, off = self.entries.values
+        self.values = (own, off) if scale == 1.0 else (own / scale, off / scale)
         for rounded, values in zip(self._rounded, self.values, strict=True):
-            rounded[: len(values)] = values
-        node, blocks = self.entries.on_diagonal(own)
+            rounded[:-16] = values[: len(rounded) - 16]
+        node, blocks = self.entries.on_diagonal(self.values[0])
         total = diagonal.copy()
         total[node] += blocks
         return total
