@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING, Protocol, get_args
+from typing import TYPE_CHECKING, Protocol, cast, get_args
 
 import numpy as np
 
@@ -577,7 +577,7 @@ class Assembler:
         half = self._half
         if half is None or half.rest is None:
             return
-        matrix = half.rest if isinstance(storage, type(half)) else storage
+        matrix = half.rest if storage is half else cast("Matrix", storage)
         if self._matrix is None or self._matrix[0] is not matrix:
             self.attach(matrix, half.numbers if matrix is half.rest else None)
 

@@ -293,7 +293,7 @@ class DiscreteSystem(Configuration):
 
     @property
     def has_halves(self) -> bool:
-        """Whether bodies are cells of nodes, see `Half`; other terms are beside these (collective)."""
+        """Whether all bodies are cells of nodes, see `Half`; terms need not be (collective)."""
         bodies = all(keeps_nodes(form) for form in self.forms if form.role == "strain")
         suits = bodies and nodes_first(self.numbering)
         return bool(self.comm.allreduce(suits, op=MPI.LAND))

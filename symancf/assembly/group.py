@@ -409,7 +409,7 @@ class Group:
         return {k: flat[a:b] for k, a, b in zip(self.numbers, ends, ends[1:], strict=False)}
 
     def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
-        """Take the places of entities in a matrix; `numbers` of the forms there, -1: they have none."""
+        """Take the places of entities in a matrix; `numbers` of the forms there, -1: none."""
         if any(numbers[number] < 0 for number in self.numbers):
             self.detach()
             return

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..arrays import Array, pointer
 from ..runtime.collective import reduced, shares
-from ..runtime.petsc import PETSc
 from .multigrid import Multigrid, numbers_at, print_to
 
 if TYPE_CHECKING:
     from ..assembly.half import Half
+    from ..runtime.petsc import PETSc
     from .multigrid import GridNodes
 
 
@@ -27,8 +27,8 @@ class Bordered:
     with the cycle M of `Multigrid` in the place of :math:`A^{-1}`. M B is made with each tangent,
     so an application takes one cycle; S is inverted on every rank.
 
-    Rows of g are solved exactly. `begin` leaves nothing of them in the right-hand side, and so there
-    is none in any residual: conjugate gradients, which a tangent with gas is otherwise too
+    Rows of g are solved exactly. `begin` leaves nothing of them in the right-hand side, and so
+    there is none in any residual: conjugate gradients, which a tangent with gas is otherwise too
     indefinite for, are those of :math:`A - B D^{-1} C` (N. Gould, M. Hribar, J. Nocedal, SIAM
     Journal on Scientific Computing 23 (2001) 1376-1395).
 

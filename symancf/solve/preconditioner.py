@@ -319,7 +319,7 @@ class Preconditioner:
         try:
             if isinstance(self._multigrid, Bordered):
                 rows = self._matrix.numbering.rows
-                right, solution = _written(ctypes.c_void_p(b), rows), _written(ctypes.c_void_p(x), rows)
+                right, solution = (_written(ctypes.c_void_p(v), rows) for v in (b, x))
                 with right as numbers, solution as unknowns:
                     self._multigrid.end(numbers, unknowns)
         except BaseException as error:

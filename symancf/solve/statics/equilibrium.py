@@ -289,7 +289,7 @@ class EquilibriumSolver:
             attach_rigid_modes(self.system, self.system.matrix.mat)
 
     def _scale_multipliers(self, storage: Matrix | Half) -> None:
-        """Make the tangent in a storage; set the multipliers' scale to its largest diagonal entry of a position.
+        """Write the tangent to a storage; scale multipliers by its largest entry of a position.
 
         Their forces stay, as those that modes about a state at rest have found.
         """
