@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.assembly.half import write_tangent
+from symancf.assembly.half import Half, write_tangent
 from symancf.assembly.node_entries import merged
+from symancf.solve import preconditioner
 from symancf.solve.bordered import Bordered
 
 pytestmark = pytest.mark.collective
@@ -82,9 +83,7 @@ def test_products_are_those_of_aij(kind: str) -> None:
     rows[numbering.prescribed_rows] = False
     f, found = np.zeros_like(discrete.state), []
     for storage in (discrete.matrix, half, discrete.matrix, half):  # each once more
-        write_tangent(
-            storage, lambda to=storage: discrete.assembler.tangent(discrete.state, f, to)
-        )
+        write_tangent(storage, lambda to=storage: discrete.assembler.tangent(discrete.state, f, to))
         x, y = storage.mat.createVecs()
         x.setArray(numbering.to_rows(numbering.random(2)))
         storage.mat.mult(x, y)
@@ -129,6 +128,20 @@ def test_gas_in_other_units_and_with_stiff_walls() -> None:
         found.append([term.pressure(system) * unit**2 for term in system.terms[1:]])
     assert np.allclose(found[0], found[1], rtol=1e-9)
     assert found[2][0] > found[0][0] > 0.01
+
+
+def test_many_cavities_keep_aij(monkeypatch: pytest.MonkeyPatch) -> None:
+    pressures = []
+    for most in (preconditioner.MOST_BORDERS, 1):
+        monkeypatch.setattr(preconditioner, "MOST_BORDERS", most)
+        system = system_of("gas")
+        problem = sa.StaticProblem(system, options={"pc_type": "grids"})
+        problem.solve(step=1.0)
+        krylov = problem.solver.krylov
+        assert krylov is not None
+        assert isinstance(krylov.storage, Half) == (most > 1)
+        pressures.append([term.pressure(system) for term in system.terms[1:]])
+    assert np.allclose(*pressures, rtol=1e-9)
 
 
 def test_bodies_with_other_unknowns_keep_aij() -> None:
