@@ -536,7 +536,7 @@ class DiscreteSystem(Configuration):
             every = [*self._entities(), *before]
             self._hold_entities(zip([*self.changing] * 2, every, strict=True))
             new = self._renew(changed)
-            rebuilt = any([matrix.renew(new) for matrix in self._aij])
+            rebuilt = self._find_places(new)
             if rebuilt:
                 made_for = zip(self._entities(), before, changed, strict=True)
                 self._pattern = tuple(
@@ -568,6 +568,10 @@ class DiscreteSystem(Configuration):
         for matrix in self._aij:
             matrix.replace(new)
 
+    def _find_places(self, new: Mapping[Form, Form]) -> bool:
+        """Find places of new forms; tell whether a pattern was made anew (collective)."""
+        return any([matrix.renew(new) for matrix in self._aij])
+
     def _tell_relisted(self, new: Mapping[Form, Form], rebuilt: bool) -> None:
         for holder in self._living():
             holder.relisted(list(new.values()), rebuilt)
@@ -590,7 +594,7 @@ class DiscreteSystem(Configuration):
                 matrix.rebuild([one for some in every for one in some])
             self._pattern = pattern
         else:
-            rebuilt = any([matrix.renew(new) for matrix in self._aij])
+            rebuilt = self._find_places(new)
         self._tell_relisted(new, rebuilt)
         self.refresh()
 

@@ -200,15 +200,24 @@ class Multigrid:
         self._renewed = False
 
     # ---- structure ------------------------------------------------------------------------------
-    def _build(self, nodes: GridNodes) -> None:
-        half, rest, self._rest = self._half, None, None
+    def _finest(self, nodes: GridNodes) -> tuple[Pattern, Pattern, Array, Ints, Ints]:
+        """Return the pattern of all entries of the finest level, that of those in its own storage.
+
+        And X, grids and ids of nodes and ghosts (collective).
+        """
+        half, rest = self._half, None
+        self._rest: _Rest | None = None
         if half is not None and half.rest is not None:
             rest = NodeEntries(half.rest, half.nodes)
-        pattern, X, grid, ids, ghosts = finest(self._matrix, nodes, rest)
+        pattern, X, grid, ids, self._ghosts = finest(self._matrix, nodes, rest)
         if rest is not None:
-            self._rest = _Rest(rest, pattern, ghosts)
-        stored = pattern if half is None else _stored(pattern, half, ghosts)
-        self._ghosts = ghosts
+            self._rest = _Rest(rest, pattern, self._ghosts)
+        stored = pattern if half is None else _stored(pattern, half, self._ghosts)
+        return pattern, stored, X, grid, ids
+
+    def _build(self, nodes: GridNodes) -> None:
+        half = self._half
+        pattern, stored, X, grid, ids = self._finest(nodes)
         prescribed = nodes.prescribed if nodes.prescribed.any() else None
         grids, first = nodes.grids, True
         while True:
