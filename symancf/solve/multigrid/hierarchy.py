@@ -186,6 +186,7 @@ class Multigrid:
         self._half = matrix if isinstance(matrix, HalfBlocks) else None
         self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
         self.revision = matrix.revision
+        self._rest: _Rest | None = None
         self.levels: list[_Level] = []
         self.grids: list[Grids] = []
         self._build(nodes)
@@ -205,8 +206,8 @@ class Multigrid:
 
         And X, grids and ids of nodes and ghosts (collective).
         """
-        half, rest = self._half, None
-        self._rest: _Rest | None = None
+        half = self._half
+        rest: NodeEntries | None = None
         if half is not None and half.rest is not None:
             rest = NodeEntries(half.rest, half.nodes)
         pattern, X, grid, ids, self._ghosts = finest(self._matrix, nodes, rest)
