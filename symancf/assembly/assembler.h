@@ -94,7 +94,7 @@ typedef struct {
   const uint8_t *vertex_plain; /* per vertex: all coordinates free */
   const int32_t *diagonal_start, *off_start; /* CSR row pointers */
   double *diagonal, *off;                     /* value arrays */
-  const symancf_half *half; /* where tangents go in the place of these; or NULL */
+  const symancf_half *half; /* where tangents of nodes go in the place of these; or NULL */
   const double *rate;        /* rates of the coordinates, local vector; NULL: zero */
   const double *rate_factor; /* d rate / d coordinate of the time integrator; NULL: zero */
 } symancf_assembler;
@@ -111,7 +111,8 @@ static void clear_rows(const symancf_assembler *assembler, int32_t *cleared, int
   const int32_t *d = assembler->diagonal_start, *o = assembler->off_start;
   *cleared = up_to;
   if (assembler->half) {
-    if (!assembler->half->adds) clear_half(assembler->half, first / 3, last / 3);
+    const int32_t n = assembler->half->nodes; /* other rows follow, which are not there */
+    if (!assembler->half->adds) clear_half(assembler->half, first / 3 < n ? first / 3 : n, last / 3 < n ? last / 3 : n);
     return;
   }
   memset(assembler->diagonal + d[first], 0, (size_t)(d[last] - d[first]) * sizeof(double));

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING, Protocol, get_args
+from typing import TYPE_CHECKING, Protocol, cast, get_args
 
 import numpy as np
 
@@ -274,8 +274,8 @@ class Assembler:
     def attach(self, matrix: Matrix, numbers: Sequence[int] | None = None) -> None:
         """Let tangents be written straight into the value arrays of `matrix`.
 
-        `numbers` are those of this assembler's forms among the forms of the matrix, default: the
-        first ones.
+        `numbers` are those of this assembler's forms among the forms of the matrix, -1 of those
+        that it has no places for; default: the first ones.
         """
         self._matrix = matrix, range(len(self.forms)) if numbers is None else numbers
         for name in ("diagonal_start", "off_start", "diagonal", "off"):
@@ -585,6 +585,7 @@ class Assembler:
 
     def tangent(self, x: Array, f: Array, matrix: Matrix | Half) -> int:
         """Write residual and tangent; `matrix` is one that was attached."""
+        self._write_to(matrix)
         if matrix is self._half:
             with self._half.rewritten():
                 return self._half.add(self, x, f)
@@ -593,6 +594,15 @@ class Assembler:
             return self._call("tangent", x, None, f, None)
         finally:
             matrix.finish()  # collective, so also where this rank failed
+
+    def _write_to(self, storage: Matrix | Half) -> None:
+        """Take the places of a storage, where a half has entries of PETSc's AIJ beside it."""
+        half = self._half
+        if half is None or half.rest is None:
+            return
+        matrix = half.rest if storage is half else cast("Matrix", storage)
+        if self._matrix is None or self._matrix[0] is not matrix:
+            self.attach(matrix, half.numbers if matrix is half.rest else None)
 
     def write_half(self, x: Array, f: Array, rows: HalfRows) -> int:
         """Write the residual, and the tangent to the rows of a half that was attached."""

@@ -264,7 +264,7 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
       disturb(K, 9 * blocks * LANES);
       scatter_vector(t, batch, own, e, f);
       clear_for(assembler, t, first, lanes, cleared);
-      if (assembler->half) {
+      if (assembler->half && t->half_places) {
         if (!t->symmetric) split_skew(t, first, lanes, K);
         scatter_half(assembler->half, t, first, lanes, K, (half_corner (*)[LANES])corners, e);
       }

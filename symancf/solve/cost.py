@@ -14,7 +14,7 @@ from ..newton import FACTORS
 from ..runtime.progress import present_memory
 from .choice import SHARE_OF_MEMORY, free_memory, prices
 from .multigrid import GRIDS
-from .preconditioner import over_nodes
+from .preconditioner import without_aij
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
@@ -135,7 +135,7 @@ def _of_contact(system: DiscreteSystem) -> float:
 
 def _by_halves(system: DiscreteSystem, solver: str, moves: bool) -> bool:
     """Whether the tangent is stored by halves, see `Half` (collective)."""
-    if solver != GRIDS or isinstance(over_nodes(system), str):
+    if solver != GRIDS or not without_aij(system, "cg", solver):
         return False
     return system.moves_by_halves if moves else system.has_halves
 
