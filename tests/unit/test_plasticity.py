@@ -168,7 +168,8 @@ def test_a_line_search_spares_cuts_where_flow_turns() -> None:
     without = bend("hex8_plain", "isotropic", 5.0, aids="-search")
     assert without["cuts"] > 0
     assert without["iterations"] > 1.3 * found["iterations"]
-    np.testing.assert_allclose(found["forces"][0], without["forces"][0], rtol=1e-8)
+    one, other = found["forces"][0], without["forces"][0]  # in parts the path is another one
+    np.testing.assert_allclose(one, other, atol=0.02 * np.abs(other).max())
 
 
 def test_a_path_that_turns_gives_what_one_that_does_not() -> None:
