@@ -17,6 +17,7 @@ from symancf.bench.contact import row as contact_row
 from symancf.bench.elements import CHOICES, STRUCTURES, seconds_to
 from symancf.bench.elements import compare as compare_elements
 from symancf.bench.largest import run
+from symancf.bench.laws import compare as compare_laws
 from symancf.bench.mechanism import MODELS as MECHANISMS
 from symancf.bench.mechanism import run as run_mechanism
 from symancf.bench.mechanisms import compare as compare_mechanisms
@@ -317,3 +318,15 @@ def test_elements_are_measured_without_kernels(
     line = next(t for t in capsys.readouterr().out.splitlines() if "hex8" in t)
     assert "+2  100" in line
     assert line.split("│")[-2].strip() == "1000"
+
+
+def test_laws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = compare_laws(["extended tube, tet10"], divisions=2)
+    assert rows[0]["ratio"] == pytest.approx(rows[0]["tangent_us"] / rows[0]["simple_us"])
+    assert rows[0]["simple"] == "yeoh"
+    assert rows[0]["most"] == 3.0
+    monkeypatch.setattr("symancf.bench.laws.compare", lambda *_: rows)
+    assert main(laws=[]) == 0
+    assert "extended tube" in capsys.readouterr().out
+    with refused(ParameterError, asked="laws", given="rubber"):
+        compare_laws(["rubber"])
