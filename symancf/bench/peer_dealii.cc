@@ -35,6 +35,7 @@
 #include <deal.II/matrix_free/mapping_info.templates.h>
 #include <deal.II/matrix_free/matrix_free.templates.h>
 #include <deal.II/matrix_free/shape_info.templates.h>
+template struct dealii::internal::FEEvaluationFactory<3, dealii::VectorizedArray<double>>;
 #endif
 
 #include <algorithm>

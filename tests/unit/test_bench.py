@@ -24,7 +24,7 @@ from symancf.bench.mechanisms import compare as compare_mechanisms
 from symancf.bench.motion import move
 from symancf.bench.motions import compare
 from symancf.bench.picture import draw
-from symancf.bench.products import beside
+from symancf.bench.products import beside, product_row
 from symancf.bench.products import compare as compare_products
 from symancf.bench.solution import pulled, size
 from symancf.bench.tendons import compare as compare_tendons
@@ -33,6 +33,10 @@ from symancf.mesh import Mesh
 from tests.refusals import refused
 
 NORM_8 = 5.385502038656057
+DEAL_II_4 = {
+    False: (73.032170326384261, -4.2896859101365985),
+    True: (76.937347288872317, -3.451718705583517),
+}
 
 KERNEL = {
     "element",
@@ -114,6 +118,18 @@ def test_a_cube_from_a_file_phase_by_phase(
     assert not list(tmp_path.iterdir())
     assert main(largest=3) == 0
     assert "27 hexahedra from HDF5 on 1 ranks" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("distorted", [False, True])
+def test_products_of_hexahedra_are_those_of_deal_ii(distorted: bool) -> None:
+    # |K v| and w . K v of 4^3 cells: deal.II 9.4.1, `peer_dealii 4 [distorted]`
+    row = product_row(4, distorted)
+    norm, total = DEAL_II_4[distorted]
+    assert row["unknowns"] == 2187
+    assert row["double"]["norm"] == pytest.approx(norm, rel=1e-12)
+    assert row["double"]["sum"] == pytest.approx(total, abs=1e-12 * norm)
+    assert row["single"]["norm"] == pytest.approx(norm, rel=1e-5)
+    assert min(row["double_seconds"], row["single_seconds"]) > 0.0
 
 
 def test_deal_ii_stands_beside(monkeypatch: pytest.MonkeyPatch) -> None:
