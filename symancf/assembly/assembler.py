@@ -86,7 +86,7 @@ class Derivatives:
 
 
 @dataclass(frozen=True)
-class Moments:
+class PointDerivatives:
     """Derivatives at the points of the cells of a kernel in 16 bits, see moments.h.
 
     Attributes
@@ -99,7 +99,7 @@ class Moments:
     scales: Singles
 
     @classmethod
-    def of(cls, batches: int, rows: int) -> Moments:
+    def of(cls, batches: int, rows: int) -> PointDerivatives:
         """Return what has room for so many rows of batches of cells."""
         groups = -(-rows // POINT_ROWS)
         values = aligned((batches * rows * LANES // 4,)).view(np.int16)  # four for a double
@@ -636,7 +636,9 @@ class Assembler:
         finally:
             half.finish()
 
-    def moments(self, x: Array, rooms: dict[Group, Moments], factor: float) -> tuple[Product, int]:
+    def moments(
+        self, x: Array, rooms: dict[Group, PointDerivatives], factor: float
+    ) -> tuple[Product, int]:
         """Return products with the tangent at `x` in single precision, times a factor.
 
         They read its derivatives at the points of cells, for which `rooms` are made and used again.
@@ -653,7 +655,7 @@ class Assembler:
                 term.multiply = multiply.addresses["multiply"]
                 term.moments_rows, term.moments_factor = kernel.moments, factor
                 if group not in rooms:
-                    rooms[group] = Moments.of(-(-group.size // LANES), kernel.moments)
+                    rooms[group] = PointDerivatives.of(-(-group.size // LANES), kernel.moments)
                 room = rooms[group]
                 term.at_points, term.point_scales = address(room.values), address(room.scales)
             terms.append(term)

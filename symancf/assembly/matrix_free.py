@@ -23,7 +23,7 @@ from .vectors import Vectors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .assembler import Assembler, Moments, Product
+    from .assembler import Assembler, PointDerivatives, Product
     from .form import Form
     from .group import Group
     from .numbering import Numbering
@@ -91,7 +91,7 @@ class MatrixFree:
         self.corners = HalfBlocks(comm, numbering, rows, cells)
         self.state = np.zeros(numbering.coordinates)
         self.scale, self.at_points = 1.0, True
-        self._rooms: dict[Group, Moments] = {}
+        self._rooms: dict[Group, PointDerivatives] = {}
         self._moments: Product | None = None
         self._product = assembler.product_at(self.state)
         self._double, self._vectors = np.zeros((2, numbering.coordinates)), Vectors(numbering)
