@@ -21,6 +21,7 @@ from .elements import compare as compare_elements
 from .motions import compare
 from .picture import draw
 from .products import compare as compare_products
+from .products import field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,17 +66,6 @@ def kernel_row(case: KernelCase, peak: float, memory_cells: int = IN_MEMORY) -> 
 
 def _rules(case: KernelCase) -> dict[str, Any]:
     return {k: v for k, v in case.options.items() if k in ("volumetric", "quadrature")}
-
-
-def field(X: Array) -> Array:
-    """Return the displacement (n, 3) on which all packages are compared."""
-    x, y, z = X.T
-    parts = [
-        0.1 * np.sin(1.3 * x + 0.4 * y),
-        0.08 * x * y + 0.05 * np.sin(z),
-        0.06 * np.cos(x + z),
-    ]
-    return np.stack(parts, axis=1)
 
 
 def assembly_row(

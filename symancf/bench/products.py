@@ -55,17 +55,23 @@ _HEADERS = (
 _STORED = "nothing", "logarithm", "inverse", "tangent"
 
 
-def fields(X: Array) -> Array:
-    """Return displacement, direction and what products are summed with (3, n, 3) at points."""
+def field(X: Array) -> Array:
+    """Return the displacement (n, 3) on which all packages are compared."""
     x, y, z = X.T
-    displacement = [
+    parts = [
         0.1 * np.sin(1.3 * x + 0.4 * y),
         0.08 * x * y + 0.05 * np.sin(z),
         0.06 * np.cos(x + z),
     ]
+    return np.stack(parts, axis=1)
+
+
+def fields(X: Array) -> Array:
+    """Return displacement, direction and what products are summed with (3, n, 3) at points."""
+    x, y, z = X.T
     direction = [np.sin((7.0 + c) * x + 5.0 * y - 3.0 * z + c) for c in range(3)]
     other = [np.cos((4.0 - c) * x - 6.0 * y + 9.0 * z + 2.0 * c) for c in range(3)]
-    return np.array([displacement, direction, other]).transpose(0, 2, 1)
+    return np.stack([field(X), np.stack(direction, axis=1), np.stack(other, axis=1)])
 
 
 def distort(X: Array) -> Array:
