@@ -125,16 +125,16 @@ def plates(beam: int, weights: Sequence[float], angle: float) -> Array:
     return moves
 
 
-def beside(what: str, data: dict[float, float], found: Array) -> Iterator[Number | Curve]:
+def beside(what: str, data: dict[float, float], model: Array) -> Iterator[Number | Curve]:
     """Yield measured deflections and those found; what differs by more than wanted says so."""
     largest = max(data.values())
-    for (grams, right), down in zip(data.items(), found, strict=True):
+    for (grams, right), down in zip(data.items(), model, strict=True):
         agrees = abs(down - right) <= max(WANTED * largest, SCATTER)
         text = f"-u3: {what}, {grams:g} g" + ("" if agrees else ", a disagreement")
         tolerance = max(WANTED, SCATTER / largest) if agrees else RECORDED
         yield Number(text, float(down), right, tolerance, largest)
     measure = ([*data], [*data.values()])
-    yield Curve(AXES, what, [*data], found, measure, "Minguet, Dugundji 1990")
+    yield Curve(AXES, what, [*data], model, measure, "Minguet, Dugundji 1990")
 
 
 @case("X06_composite_beams", "measured: Minguet and Dugundji, AIAA J. 28 (1990) 1573-1579")

@@ -116,6 +116,24 @@ def vibration(hertz: float, weight: float, time: float) -> tuple[float, float]:
     return float(root.imag / (2.0 * np.pi)), float(-root.real / abs(root))
 
 
+def damping(hertz: dict[float, float]) -> Iterator[Number]:
+    """Yield damping ratios of a branch whose constants are those of the record with one weight."""
+    record = np.array(VIBRATION[DAMPING_BY][1:])
+
+    def miss(logs: Array) -> Array:
+        found = vibration(hertz[DAMPING_BY], *np.exp(logs))
+        return np.asarray(np.array(found) / record - 1.0)
+
+    weight, time = np.exp(fsolve(miss, np.log([0.2, 0.03])))
+    for load, (mass, _, right) in VIBRATION.items():
+        if load == DAMPING_BY:
+            continue
+        _, ratio = vibration(hertz[load], weight, time)
+        agrees = abs(ratio / right - 1.0) <= WANTED_DAMPING
+        text = f"damping ratio with {1e3 * mass:g} g" + ("" if agrees else NOTE)
+        yield Number(text, ratio, right, WANTED_DAMPING if agrees else RECORDED_DAMPING)
+
+
 @case("X05_silicone_beam", "measured: Dubied et al., IEEE RA-L 7 (2022), arXiv 2201.12560")
 def silicone_beam() -> Iterator[Number | Curve]:
     """Beam of Dragon Skin 10: modulus from its own weight, weights and vibration predicted."""
@@ -145,16 +163,4 @@ def silicone_beam() -> Iterator[Number | Curve]:
         agrees = abs(hertz[load] / right - 1.0) <= WANTED_HERTZ
         text = f"first frequency with {1e3 * mass:g} g [Hz]" + ("" if agrees else NOTE)
         yield Number(text, hertz[load], right, WANTED_HERTZ if agrees else RECORDED_HERTZ)
-    record = np.array(VIBRATION[DAMPING_BY][1:])
-
-    def miss(logs: Array) -> Array:
-        return np.array(vibration(hertz[DAMPING_BY], *np.exp(logs))) / record - 1.0
-
-    weight, time = np.exp(fsolve(miss, np.log([0.2, 0.03])))
-    for load, (mass, _, right) in VIBRATION.items():
-        if load == DAMPING_BY:
-            continue
-        _, ratio = vibration(hertz[load], weight, time)
-        agrees = abs(ratio / right - 1.0) <= WANTED_DAMPING
-        text = f"damping ratio with {1e3 * mass:g} g" + ("" if agrees else NOTE)
-        yield Number(text, ratio, right, WANTED_DAMPING if agrees else RECORDED_DAMPING)
+    yield from damping(hertz)
