@@ -776,6 +776,20 @@ class Assembler:
             rows |= group.values_of(tables[1])
         return Derivatives(values, rows, coordinates, not projected, bad)
 
+    def lend_pull(self) -> tuple[Terms, list[tuple[Group, tuple[Array, ...]]]]:
+        """Return an assembler of C for the mode `pull`, and room for its derivatives (collective).
+
+        `Group.sum_of` and `Group.values_of` read these; C sets them to zero. Nothing is remembered,
+        and rates follow as they do now.
+        """
+        self.prepare("pull", np.flatnonzero(self._active).tolist())
+        terms, rooms = [], []
+        for group, term in zip(self.groups, self._terms, strict=False):
+            kernel = self._telling(self.forms[group.numbers[0]].kernel, "pull")
+            terms.append(Term.from_buffer_copy(term))
+            rooms.append((group, group.pull(terms[-1], {}, kernel.addresses["pull"])))
+        return self._with_terms(terms), rooms
+
     def shape(
         self, x: Array, v: Array, forms: Sequence[int], seeds: Mapping[int, Array] | None = None
     ) -> tuple[Array, int]:

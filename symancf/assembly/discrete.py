@@ -565,7 +565,8 @@ class DiscreteSystem(Configuration):
         """Go to the active sets of a state, with the pattern that the tangent had (collective)."""
         pairs = zip(self.changing, state.active, strict=True)
         changed = [term.activate(self, active) for term, active in pairs]
-        patterned = "matrix" in self.__dict__ and not _alike(self._pattern, state.pattern)
+        other = "matrix" in self.__dict__ and not _alike(self._pattern, state.pattern)
+        patterned = self.comm.allreduce(other, MPI.LOR)
         if not (any(changed) or patterned):
             return
         pattern = state.pattern or tuple((entities,) for entities in self._entities())

@@ -206,6 +206,11 @@ class Goal(OneProcess, Displayable):
         return made
 
     @property
+    def parts(self) -> tuple[GoalPart, ...]:
+        """What it is made of."""
+        return self._parts
+
+    @property
     def count(self) -> int:
         """The number of its parts, see `beside`."""
         return len(self._parts)
