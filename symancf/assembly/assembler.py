@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,6 +40,7 @@ from .structures import LANES, HalfRows, Term, Terms
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
+    import numpy.typing as npt
     from mpi4py import MPI
 
     from .half import Half
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
 SETS = 16  # of active forms whose terms are kept
+POINT_ROWS = 45  # of derivatives that share a scale, see moments.h
 
 
 class Remembers(Protocol):
@@ -82,6 +83,28 @@ class Derivatives:
     coordinates: Array
     all_terms: bool
     bad: int
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Derivatives at the points of the cells of a kernel in 16 bits, see moments.h.
+
+    Attributes
+    ----------
+    values : (batches, rows, 8), integers.
+    scales : (batches, groups, 8), each of `POINT_ROWS` rows.
+    """
+
+    values: npt.NDArray[np.int16]
+    scales: Singles
+
+    @classmethod
+    def of(cls, batches: int, rows: int) -> Moments:
+        """Return what has room for so many rows of batches of cells."""
+        groups = -(-rows // POINT_ROWS)
+        values = aligned((batches * rows * LANES // 4,)).view(np.int16)  # four for a double
+        scales = aligned((batches * groups * LANES // 2,)).view(np.float32)
+        return cls(values.reshape(batches, rows, LANES), scales.reshape(batches, groups, LANES))
 
 
 @dataclass(frozen=True)
@@ -613,7 +636,7 @@ class Assembler:
         finally:
             half.finish()
 
-    def moments(self, x: Array, rooms: dict[Group, Singles], factor: float) -> tuple[Product, int]:
+    def moments(self, x: Array, rooms: dict[Group, Moments], factor: float) -> tuple[Product, int]:
         """Return products with the tangent at `x` in single precision, times a factor.
 
         They read its derivatives at the points of cells, for which `rooms` are made and used again.
@@ -630,10 +653,9 @@ class Assembler:
                 term.multiply = multiply.addresses["multiply"]
                 term.moments_rows, term.moments_factor = kernel.moments, factor
                 if group not in rooms:
-                    size = -(-group.size // LANES), kernel.moments, LANES
-                    room = aligned((math.prod(size) // 2,))  # a double has room for two
-                    rooms[group] = room.view(np.float32).reshape(size)
-                term.at_points = address(rooms[group])
+                    rooms[group] = Moments.of(-(-group.size // LANES), kernel.moments)
+                room = rooms[group]
+                term.at_points, term.point_scales = address(room.values), address(room.scales)
             terms.append(term)
         made = self._with_terms(terms)
         with EVENTS["tangent"]:
@@ -642,7 +664,8 @@ class Assembler:
             )
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
-        return Product(made, list(rooms.values()), self._multiply_moments), int(bad)
+        arrays = [array for room in rooms.values() for array in (room.values, room.scales)]
+        return Product(made, arrays, self._multiply_moments), int(bad)
 
     def product_at(self, x: Array) -> Product:
         """Return products with the tangent at `x` by kernels, with the present parameters.

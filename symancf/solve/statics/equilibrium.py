@@ -22,6 +22,7 @@ from ...newton import (
     Aid,
     AidRow,
     Leftover,
+    LineSearch,
     MendedSteps,
     PartBacktracking,
     PredictedStresses,
@@ -234,6 +235,9 @@ class EquilibriumSolver:
             aids.append(MendedSteps(equations, self.krylov, attempt))
             if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
                 self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
+        cells = [form for form in system.memory.forms if form.kernel.tabulated]
+        if "search" in uses and cells and all(form.kernel.symmetric for form in system.forms):
+            aids.append(LineSearch(equations, attempt))
         if "backtracking" in uses and (kinked or test.rows.parts > 1):
             acts = partial(self.branch.touches, system.state)
             own = leftover if kinked else None
