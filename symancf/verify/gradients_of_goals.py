@@ -13,12 +13,15 @@ from ..bodies.body import Body
 from ..bodies.natural import RigidBody
 from ..catalogue.boundary import fix, planar
 from ..catalogue.gas import pressure
-from ..catalogue.joints import revolute
+from ..catalogue.joints import rigid
 from ..catalogue.loads import force, gravity
 from ..catalogue.viscosity import KelvinVoigt
+from ..contact.contact import Contact
+from ..contact.shapes import Plane
 from ..elements import ancf_cable, hex8, hex8_plain, tet4, tet10
 from ..energies import cable, neo_hooke
 from ..mesh import Mesh
+from ..places.ends import Ground
 from ..solve.dynamics.problem import DynamicProblem
 from ..solve.gradients.goal import Goal
 from ..solve.gradients.shape import Shape
@@ -26,6 +29,7 @@ from ..solve.gradients.trace import Trace
 from ..solve.statics.problem import StaticProblem
 from ..system import System
 from ..values.parameter import Field, Parameter
+from ..values.series import TimeSeries
 from .case import TIGHT, Number, case
 from .gradients import slope
 
@@ -71,9 +75,9 @@ def shaped() -> Iterator[Number]:
         yield Number(f"{name}: along a direction", float((g * direction).sum()), known, 1e-8)
 
 
-@case("G18_gradient_energy", "theorem of Castigliano; weight of a body on a hinge")
+@case("G18_gradient_energy", "theorem of Castigliano; weight of a body")
 def energetic() -> Iterator[Number]:
-    """Energy of a block by load and moduli; the force of the hinge of a pendulum by its mass."""
+    """Energy of a block by load and moduli; the force of a joint by the mass that hangs on it."""
     for element in (hex8_plain, hex8):
         mesh = Mesh.box((2.0, 1.0, 1.0), (2, 1, 1), comm=MPI.COMM_SELF)
         mu, lam, load = Field(np.array([1.0, 1.3])), Parameter("lam", 2.0), Parameter("load", 0.05)
@@ -93,20 +97,21 @@ def energetic() -> Iterator[Number]:
         yield Number(f"{name}: potential energy, sum of p dV/dp", float(total), size, 1e-9)
     m, weight = Parameter("m", 2.0), 9.81
     bar = RigidBody((0.0, 0.0, -0.5), mass=m, inertia=(0.1, 0.1, 0.01))
-    hinge = revolute(bar.at((0.0, 0.0, 0.5)), axis=(0.0, 1.0, 0.0))
-    problem = StaticProblem(System(bar, terms=[hinge, gravity((0.0, 0.0, -weight))]), options=TIGHT)
+    joint = rigid(bar.at((0.0, 0.0, 0.5)), Ground())
+    problem = StaticProblem(System(bar, terms=[joint, gravity((0.0, 0.0, -weight))]), options=TIGHT)
     problem.solve()
-    found = problem.gradient(Goal(lambda F, e2_b: F[2] + F.dot(e2_b), hinge), [m])
-    yield Number("force of the hinge by the mass", abs(found[m]), weight, 1e-9)
+    found = problem.gradient(Goal(lambda F, e2_b: F[2] + F.dot(e2_b), joint), [m])
+    yield Number("force of the joint by the mass", abs(found[m]), weight, 1e-9)
 
 
-@case("G07_gradient_cable", "another program's adjoint of the same steps, and differences")
+@case("G07_gradient_cable", "an adjoint of its own, of another program")
 def hanging() -> Iterator[Number]:
     """A damped cable that swings from a hinge, 200 steps, by stiffness, viscosity and density."""
     values = {"EI": 0.05, "eta": 2e3, "rho": 1000.0, "g": 9.81}
     EI, eta, rho, g = (Parameter(name, value) for name, value in values.items())
     knots = np.linspace(0.0, 1.0, 200)
-    sizes = 0.02 * np.sin(7 * knots) * (1 + 0.3 * np.cos(23 * knots))
+    drive = TimeSeries(knots, 0.02 * np.sin(7 * knots) * (1 + 0.3 * np.cos(23 * knots)))
+    direction = 0.02 * np.random.default_rng(0).standard_normal(200)
     d = 0.01
     A, inertia = math.pi * d**2 / 4, math.pi * d**4 / 64
     mesh = Mesh.box((1.0,), (10,), comm=MPI.COMM_SELF)
@@ -118,13 +123,42 @@ def hanging() -> Iterator[Number]:
         planar(line),
         gravity((0.0, lambda t: -g.value, 0.0)),
         KelvinVoigt(line, eta=eta, A=A, I=inertia),
-        force(tip, (0.0, lambda t: float(np.interp(t, knots, sizes)), 0.0)),
+        force(tip, (0.0, drive, 0.0)),
     ]
-    problem = DynamicProblem(System(line, terms=terms), rho=0.9, options={"snes_rtol": 1e-13})
+    problem = DynamicProblem(
+        System(line, terms=terms), spectral_radius=0.9, options={"snes_rtol": 1e-13}
+    )
     problem.solve(to=1.0, step=0.005, trace=Trace())
     end = Goal(lambda u_a, v_a: u_a[0] + v_a[0] / 100, tip)
     goal = end + Goal(lambda u_a: (u_a[1] + 0.5) ** 2, tip).integral()
-    found = problem.gradient(goal, [g, rho, eta, EI])
+    found = problem.gradient(goal, [g, rho, eta, EI, drive])
     known = (8.7609563864e-3, 3.7232712489e-5, 4.3000104864e-8, -0.68998816933)
     for parameter, number in zip((g, rho, eta, EI), known, strict=True):
         yield Number(f"by {parameter.name}", found[parameter], number, 1e-7)
+    yield Number("by 200 values of a force", found[drive] @ direction, -3.1600793210e-4, 1e-7)
+
+
+@case("G20_gradient_drop", "an adjoint of its own, of another program")
+def dropped() -> Iterator[Number]:
+    """A block falls on a plane: impact, sticking and sliding, 40 steps, by modulus and friction."""
+    values = {"modulus": 50.0, "rho": 1.0, "g": 9.81, "friction": 0.3}
+    mu, rho, g, rough = (Parameter(name, value) for name, value in values.items())
+    mesh = Mesh.box((1.0, 1.0, 0.5), (3, 3, 2), warp=_raised, comm=MPI.COMM_SELF)
+    given: dict[str, Any] = {"mu": mu, "lam": 60.0, "rho": rho}
+    body = Body(mesh["body"], hex8_plain, neo_hooke(), velocity=(0.6, 0.0, -0.2), **given)
+    touch = Contact(body["z0"], Plane(), mu=rough)  # type: ignore[arg-type]
+    terms = [gravity((0.0, 0.0, lambda t: -g.value)), touch, KelvinVoigt(body, eta=0.5)]
+    system, options = System(body, terms=terms), {"snes_rtol": 1e-13}
+    problem = DynamicProblem(system, spectral_radius=0.8, options=options)
+    problem.solve(to=0.4, step=0.01, trace=Trace())
+    place = body.at((0.5, 0.5, 0.27))
+    found = problem.gradient(
+        Goal(lambda u_a, v_a: u_a[0] + 2 * u_a[2] + v_a[0] / 10, place), [mu, g, rough]
+    )
+    known = (-4.328737467e-4, -8.241716454e-3, -0.2172206947)
+    for parameter, number in zip((mu, g, rough), known, strict=True):
+        yield Number(f"by {parameter.name}", found[parameter], number, 1e-7)
+
+
+def _raised(X: Array) -> Array:
+    return X + np.array([0.0, 0.0, 0.02])
