@@ -32,6 +32,7 @@ from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ..gradients.chain import ChainRule
 from ..gradients.gradient import Gradient, to_owners
+from ..gradients.switch import distance_to_switch, warn_at_switch
 from ..rates import DIFFERENCE_STEP
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
@@ -231,8 +232,9 @@ class Backward:
         bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
         self._go_to(self._states[-1])
-        here = self._present()
+        here, switch = self._present(), np.inf
         for n in range(len(self._states) - 1, 0, -1):
+            switch = min(switch, distance_to_switch(system))
             self._add_goals(weights.get(n, []), self._states[n], bars)
             here = self._step(n, here, bars, seeds)
         self._add_goals(weights.get(0, []), self._states[0], bars)
@@ -240,6 +242,8 @@ class Backward:
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)
         found = Gradient(value, chain.finish())
+        found.switch = switch
+        warn_at_switch(system, switch)
         found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
         return found
 
