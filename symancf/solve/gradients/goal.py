@@ -226,6 +226,11 @@ class Goal(OneProcess, Displayable):
         return made
 
     @property
+    def parts(self) -> tuple[GoalPart, ...]:
+        """What it is made of."""
+        return self._parts
+
+    @property
     def timed(self) -> bool:
         """Whether it asks for another time than the end."""
         return any(isinstance(part, TimedPart) for part in self._parts)

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 AT_SWITCH = 1e-8
 
 
+def touches(system: DiscreteSystem) -> bool:
+    """Tell whether there is contact."""
+    return any(isinstance(term, Contact) for term in system.terms)
+
+
 def distance_to_switch(system: DiscreteSystem) -> float:
     """Return how near a contact is to a switch at the present state, inf without one (collective).
 
