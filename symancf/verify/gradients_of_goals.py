@@ -131,7 +131,8 @@ def hanging() -> Iterator[Number]:
     problem.solve(to=1.0, step=0.005, trace=Trace())
     end = Goal(lambda u_a, v_a: u_a[0] + v_a[0] / 100, tip)
     goal = end + Goal(lambda u_a: (u_a[1] + 0.5) ** 2, tip).integral()
-    found = problem.gradient(goal, [g, rho, eta, EI, drive])
+    variables: list[Any] = [g, rho, eta, EI, drive]
+    found = problem.gradient(goal, variables)
     known = (8.7609563864e-3, 3.7232712489e-5, 4.3000104864e-8, -0.68998816933)
     for parameter, number in zip((g, rho, eta, EI), known, strict=True):
         yield Number(f"by {parameter.name}", found[parameter], number, 1e-7)
@@ -161,4 +162,4 @@ def dropped() -> Iterator[Number]:
 
 
 def _raised(X: Array) -> Array:
-    return X + np.array([0.0, 0.0, 0.02])
+    return np.asarray(X + np.array([0.0, 0.0, 0.02]))

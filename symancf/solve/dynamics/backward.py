@@ -140,8 +140,8 @@ class Backward:
     def _distance_to_switch(self) -> float:
         """Return how near contact came to a switch at the ends of steps (collective)."""
         least = np.inf
-        for state in self._states[1:] if touches(self._system) else ():
-            self._trace.go_to(state)
+        for n in range(1, len(self._states) if touches(self._system) else 1):
+            self._trace.go_to(self._states[n])
             least = min(least, distance_to_switch(self._system))
         return least
 

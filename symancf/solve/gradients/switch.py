@@ -13,9 +13,6 @@ from ...contact.contact import Contact
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
 
-#: Parts of a size, or of a limit, below which derivatives are those of one side alone.
-AT_SWITCH = 1e-8
-
 
 def touches(system: DiscreteSystem) -> bool:
     """Tell whether there is contact."""
@@ -32,9 +29,9 @@ def distance_to_switch(system: DiscreteSystem) -> float:
     return float(system.comm.allreduce(min(found, default=np.inf), op=MPI.MIN))
 
 
-def warn_at_switch(system: DiscreteSystem, distance: float) -> None:
+def warn_at_switch(system: DiscreteSystem, distance: float, near: float = 1e-8) -> None:
     """Warn where a point is at a switch, but for round-off."""
-    if distance < AT_SWITCH:
+    if distance < near:
         system.once.warn(
             "gradient at a switch",
             f"a point is about to touch, to stick or to slide (by {distance:.1e} of its size or of "
