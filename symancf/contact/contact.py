@@ -831,6 +831,20 @@ class ContactBinding:
         present, status = area * ratio(now, before), np.rint(status).astype(np.int64)
         return SideFields(surface, area, present, pressure, gap, slip, status)
 
+    def margin(self, configuration: Configuration) -> float:
+        """Return how near points of this rank are to a switch, inf without one (collective).
+
+        The least part of the local size that a gap is from zero, or of the limit of friction that
+        the trial force is from it.
+        """
+        least = np.inf
+        for each, look in zip(self.passes, self.looks(configuration), strict=True):
+            gaps = np.abs(each.gaps(configuration, look)) / look.length
+            margins = gaps if look.margin is None else np.minimum(gaps, look.margin)
+            counts = look.owned.astype(bool) & np.isfinite(margins)
+            least = min(least, float(np.min(margins, initial=np.inf, where=counts)))
+        return least
+
     def looks(self, configuration: Configuration) -> list[Look]:
         """Return what is seen of the points of the passes at the present state (collective)."""
         with self.searched(configuration), together(configuration.comm):

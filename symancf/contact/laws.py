@@ -331,6 +331,7 @@ class Friction(NamedTuple):
     length : that has slid in the step [m].
     stored : energy of the stretch at the end of the step, per area or length.
     dissipated : in the step, per area or length.
+    margin : how far sticking and sliding are from one another, ||trial force| - limit|/limit.
     """
 
     force: sp.Matrix
@@ -339,6 +340,7 @@ class Friction(NamedTuple):
     length: sp.Expr
     stored: sp.Expr
     dissipated: sp.Expr
+    margin: sp.Expr
 
 
 def friction(
@@ -374,7 +376,8 @@ def friction(
     slid = T - stretch
     length = sp.Piecewise((0, sticks), (sp.sqrt(dot(slid, slid)), True))
     stored = K / 2 * dot(stretch, stretch)
-    return Friction(force, stretch, sticks, length, stored, limit * length + loss)
+    margin = sp.Abs(K * sp.sqrt(square) / limit - 1)
+    return Friction(force, stretch, sticks, length, stored, limit * length + loss, margin)
 
 
 # ---- functions of the user -----------------------------------------------------------------------

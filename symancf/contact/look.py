@@ -22,6 +22,8 @@ class Look(NamedTuple):
     ids : numbers of the points, with q of them on a facet: q facet + point.
     owned : which of them this rank counts.
     x : (n, 3) coordinates in the frame of a rigid shape.
+    margin : how far sticking and sliding are from one another, a part of the limit; 1 where
+        nothing presses or rubs.
     """
 
     gap: Array
@@ -34,3 +36,4 @@ class Look(NamedTuple):
     ids: Ints
     owned: Mask
     x: Array | None = None
+    margin: Array | None = None

@@ -410,11 +410,12 @@ class RigidPassBinding(PlaceBinding):
     def look(self, configuration: Configuration) -> Look:
         """Return what is seen of this rank's places."""
         touch, own = self.term.touch, self.entities
-        expressions = [touch.gap, touch.pressure, touch.status, touch.rub, touch.slid, *touch.point]
-        gap, p, status, rub, slid, *x = self.here(configuration, expressions).T
+        expressions = [touch.gap, touch.pressure, touch.status, touch.rub, touch.slid]
+        expressions += [touch.margin, *touch.point]
+        gap, p, status, rub, slid, margin, *x = self.here(configuration, expressions).T
         weight = self.weights(configuration)
         columns = gap, self.numbers.length, p, status, rub, slid, weight, own.ids, own.owned
-        return Look(*columns, np.stack(x, axis=1))
+        return Look(*columns, np.stack(x, axis=1), margin)
 
     def gaps(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) that were seen."""

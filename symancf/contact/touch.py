@@ -73,7 +73,8 @@ class Touch:
         path since it last began to touch. `reserve` : of a point that stuck in the last step, the
         part of the limit of friction that is left, 1 of others; a function of state and rates with
         the length of a whole step, so that it does not jump where a step ends at an event.
-        `speed` : of one that slid, along its stretch, 1 of others.
+        `speed` : of one that slid, along its stretch, 1 of others. `margin` : of a point that
+        presses, that of `laws.Friction`, 1 of others.
     """
 
     def __init__(
@@ -166,6 +167,7 @@ class Touch:
         q = dict(zip(self._names, quantities, strict=True))
         self.lets.clear()
         self.slid = self.rub = sp.S.Zero
+        self.margin: sp.Expr = sp.S.One
         self.reserve: sp.Expr = sp.S.One
         self.speed: sp.Expr = sp.S.One
         at = self._place(q)
@@ -252,6 +254,7 @@ class Touch:
         before = sp.Matrix([own[f"{STRETCH}{k}"] for k in (1, 2, 3)])
         rub = laws.friction(T, p, m, before=before, let=self._let)
         self.rub = sp.sqrt(dot(rub.force, rub.force))
+        self.margin = sp.Piecewise((1, p <= 0), (rub.margin, True))
         local = [p * a + f for a, f in zip(G, rub.force, strict=True)]
         self.force = self._three("F", _in_space(local, at.E))
         self.status = sp.Piecewise((0, p <= 0), (1, rub.sticks), (2, True))

@@ -50,6 +50,7 @@ _MODULES = (
     "hysteresis",
     "plasticity",
     "gradients",
+    "gradients_of_goals",
     "fields",
     "experiments",
     "composite_beams",

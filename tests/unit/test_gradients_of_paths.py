@@ -114,6 +114,50 @@ def test_against_differences_of_whole_solutions(path: Callable[[], Path]) -> Non
     path().check()
 
 
+def test_the_distance_to_a_switch_comes_with_the_gradient() -> None:
+    """With friction less by that part of it a point slides, with a bit more none does."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 1))
+    rough, down = sa.Parameter("rough", 0.3), sa.Parameter("down", 0.05)
+    body = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=1.0, lam=2.0)
+    contact = sa.Contact(body["z0"], sa.Plane(), mu=rough, stiffness=2.0)
+    way = (lambda t: 0.027 * max(0.0, t - 1.0), 0.0, lambda t: -down.value * min(t, 1.0))
+    top = sa.fix(body["z1"], displacement=way)
+    problem = sa.StaticProblem(sa.System(body, terms=[top, contact]), options=EXACT)
+    goal = sa.Goal(lambda F: F[0], top)
+
+    def found(friction: float) -> tuple[float, Any]:
+        problem.reset()
+        rough.value = friction
+        problem.solve(to=2.0, step=1.0, smallest=1.0, trace=sa.Trace())
+        return problem.gradient(goal, [down]).switch, contact.status(problem.system)
+
+    near, status = found(0.3)
+    assert 0.0 < near < 0.02
+    assert status.slip == 0
+    for part, slides in ((1e-6, False), (-1e-6, True)):
+        _, status = found(0.3 * (1 - near) * (1 + part))
+        assert (status.slip > 0) == slides
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_gradient_at_a_switch_is_one_of_one_side() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1))
+    mu, down = sa.Parameter("mu", 1.0), sa.Parameter("down", 0.03)
+    body = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=mu, lam=2.0)
+    contact = sa.Contact(body["z0"], sa.Plane((0.0, 0.0, -0.01)), stiffness=50.0)
+    top = sa.fix(body["z1"], displacement=(0.0, 0.0, lambda t: -down.value * t))
+    problem = sa.StaticProblem(sa.System(body, terms=[top, contact]), options=EXACT)
+    problem.solve()
+    goal = sa.Goal(lambda F: F[2], top)
+    near = problem.gradient(goal, [mu]).switch
+    deepest = contact.penetration_of(problem.system)[1]
+    assert 0.5 * deepest < near < deepest
+    down.value = 0.01
+    problem.solve(to=1.0)
+    with pytest.warns(UserWarning, match="about to touch"):
+        problem.gradient(goal, [down])
+
+
 def test_states_go_to_files_and_come_back_with_the_same_bits() -> None:
     path = viscous()
     path.solve()

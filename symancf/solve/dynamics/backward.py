@@ -28,6 +28,7 @@ import numpy as np
 from ...errors import ParameterError
 from ..gradients.chain import ChainRule
 from ..gradients.gradient import Gradient, to_owners
+from ..gradients.switch import distance_to_switch, touches, warn_at_switch
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
 from .generalized_alpha import SHORT_STEP_RATIO
@@ -112,6 +113,7 @@ class Backward:
         self._squares: list[float] = []  # of steps, the last first: w . M w / h^4
         bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
+        switch = self._distance_to_switch()
         self._trace.go_to(self._states[-1])
         here, n = self._trace.present(), len(self._states) - 1
         native = NativeSweep(self._trace, chain, weights, self._constraints.others)
@@ -130,8 +132,18 @@ class Backward:
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)
         found = Gradient(value, chain.finish())
+        found.switch = switch
+        warn_at_switch(system, switch)
         found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
         return found
+
+    def _distance_to_switch(self) -> float:
+        """Return how near contact came to a switch at the ends of steps (collective)."""
+        least = np.inf
+        for n in range(1, len(self._states) if touches(self._system) else 1):
+            self._trace.go_to(self._states[n])
+            least = min(least, distance_to_switch(self._system))
+        return least
 
     def _warn_of_growth(self) -> None:
         """Warn where derivatives by the state grow on and on towards the start (collective).

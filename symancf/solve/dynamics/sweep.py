@@ -286,4 +286,4 @@ class NativeSweep:
 
 def _is_of_places(goal: Goal) -> bool:
     """Tell whether a goal follows from the motion of places alone."""
-    return all(isinstance(part, PlacePart) for part in goal.parts)
+    return all(type(part) is PlacePart for part in goal.parts)

@@ -17,6 +17,7 @@ from ...values.series import Shifted, TimeSeries
 from ..gradients.by_shape import ShapeDerivative
 from ..gradients.gradient import AnyVariable, Gradient, Variable, require_tangent, to_owners
 from ..gradients.shape import Shape
+from ..gradients.switch import distance_to_switch, warn_at_switch
 from ..rates import DIFFERENCE_STEP, Quotients, Rates, rates
 from .transposed import Transposed
 
@@ -86,7 +87,10 @@ class Adjoint:
             value, changes = self.derivative(variable, slopes, weights, [(1.0, goal)])
             self.require_change(variable, changes)
             found.append((variable, value))
-        return Gradient(slopes.value, found)
+        gradient = Gradient(slopes.value, found)
+        gradient.switch = distance_to_switch(self.system)
+        warn_at_switch(self.system, gradient.switch)
+        return gradient
 
     def pulled(self, slopes: GoalSlopes, seeds: dict[int, Array] | None = None) -> Weights:
         """Return the weights of the residual for a goal, and the derivatives by all parameters.

@@ -15,6 +15,7 @@ from ...values.parameter import Field, Parameter, label
 from ..gradients.goal import GoalSlopes
 from ..gradients.gradient import Gradient
 from ..gradients.shape import Shape
+from ..gradients.switch import distance_to_switch, warn_at_switch
 from .adjoint import Adjoint, columns_of, in_equilibrium
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class PathAdjoint:
         totals: list[float | Array] = [0.0] * len(variables)
         changes = [False] * len(variables)
         remembered: list[Array] | None = None
+        switch = np.inf
         for n in reversed(range(len(self.trace))):
             goals = _goals_at(n, outer, instants)
             if not goals and remembered is None and n < len(self.trace) - 1:
@@ -89,6 +91,7 @@ class PathAdjoint:
                 self._add_initial(variables, remembered, totals, changes)
             if starts and not goals:
                 continue
+            switch = min(switch, np.inf if starts else distance_to_switch(self.system))
             found, weights = self._here(variables, goals, remembered, starts)
             for k, (own, changed) in enumerate(found):
                 totals[k] = totals[k] + own
@@ -98,7 +101,10 @@ class PathAdjoint:
                 self._require_history(n)
         for variable, changed in zip(variables, changes, strict=True):
             Adjoint.require_change(variable, changed)
-        return Gradient(value, list(zip(variables, totals, strict=True)))
+        warn_at_switch(self.system, switch)
+        gradient = Gradient(value, list(zip(variables, totals, strict=True)))
+        gradient.switch = switch
+        return gradient
 
     def _here(
         self,

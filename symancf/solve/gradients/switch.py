@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How near a state is to a switch of contact, where derivatives have a jump."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...contact.contact import Contact
+
+if TYPE_CHECKING:
+    from ...assembly.discrete import DiscreteSystem
+
+
+def touches(system: DiscreteSystem) -> bool:
+    """Tell whether there is contact."""
+    return any(isinstance(term, Contact) for term in system.terms)
+
+
+def distance_to_switch(system: DiscreteSystem) -> float:
+    """Return how near a contact is to a switch at the present state, inf without one (collective).
+
+    The least of |gap|/l, l the local size, and of ||trial force| - limit|/limit of friction.
+    """
+    contacts = (term for term in system.terms if isinstance(term, Contact))
+    found = [system.binding(term).margin(system) for term in contacts]
+    return float(system.comm.allreduce(min(found, default=np.inf), op=MPI.MIN))
+
+
+def warn_at_switch(system: DiscreteSystem, distance: float, near: float = 1e-8) -> None:
+    """Warn where a point is at a switch, but for round-off."""
+    if distance < near:
+        system.once.warn(
+            "gradient at a switch",
+            f"a point is about to touch, to stick or to slide (by {distance:.1e} of its size or of "
+            "its limit): the gradient is that of one side alone",
+        )
