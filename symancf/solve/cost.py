@@ -14,7 +14,7 @@ from ..newton import FACTORS
 from ..runtime.progress import present_memory
 from .choice import SHARE_OF_MEMORY, free_memory, prices
 from .multigrid import GRIDS
-from .preconditioner import over_nodes
+from .preconditioner import without_aij
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
@@ -26,7 +26,7 @@ BYTES_OF_UNKNOWN = 270.0  # of vectors and diagonal blocks beside entries stored
 BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions, not by halves
 BYTES_OF_MOTION = 370.0  # of further vectors of motions, of an unknown whose tangent is by halves
 SEVERAL_RANKS = 1.6  # memory of factors on some ranks by that on one
-BYTES_OF_FACET = 1520.0  # of a facet that may touch deformable ones, on every rank
+BYTES_OF_FACET = 140.0  # of a facet that may touch deformable ones, on every rank
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
 LIBRARIES = 1.5e8  # bytes of a rank for Python, PETSc and what else does not grow
 
@@ -43,7 +43,8 @@ class Cost:
     present : of the system as it is, with libraries [bytes].
     more : what matrix, solver and vectors need beside it [bytes].
     free : what the machines of all ranks have left [bytes].
-    each : what every rank has, whatever their number: libraries, facets of contact [bytes].
+    each : what every rank has, whatever their number: libraries, the facets of contact, and what
+        their points remember [bytes].
     factors : what of `more` a direct solver takes [bytes].
     """
 
@@ -114,21 +115,27 @@ def cost_of(system: DiscreteSystem, solver: str, symmetric: bool, moves: bool = 
     if solver in FACTORS:
         factors = _of_several(comm.size) * prices(system, "grids", symmetric).memory
     present = float(system.sum(np.array([present_memory()]))[0])
-    each, free = LIBRARIES + BYTES_OF_FACET * _facets(system), free_memory(comm)
+    each, free = LIBRARIES + _of_contact(system), free_memory(comm)
     more += factors
     return Cost(solver, comm.size, unknowns, entries, present, more, free, each, factors)
 
 
-def _facets(system: DiscreteSystem) -> int:
-    """Return the facets that every rank has: those of contacts of deformable bodies."""
+def _of_contact(system: DiscreteSystem) -> float:
+    """Return what every rank has of contacts of deformable bodies [bytes].
+
+    Facets, and what all points remember from before the step and after it.
+    """
     pairs = [each.surfaces for term in system.changing for each in getattr(term, "facing", ())]
     surfaces = {id(surface): surface for pair in pairs for surface in pair.both}
-    return sum(len(surface.facets) for surface in surfaces.values())
+    facets, memory = sum(len(surface.facets) for surface in surfaces.values()), system.memory
+    remembered = zip(memory.forms, memory.values.old, strict=True)
+    history = sum(rows.nbytes for form, rows in remembered if form.changing)
+    return BYTES_OF_FACET * facets + 2.0 * history
 
 
 def _by_halves(system: DiscreteSystem, solver: str, moves: bool) -> bool:
     """Whether the tangent is stored by halves, see `Half` (collective)."""
-    if solver != GRIDS or isinstance(over_nodes(system), str):
+    if solver != GRIDS or not without_aij(system, "cg", solver):
         return False
     return system.moves_by_halves if moves else system.has_halves
 
