@@ -301,14 +301,8 @@ class PlacePart(GoalPart):
     def _count(self, system: DiscreteSystem, end: int) -> int:
         return int(self.ends[end].resolve(system.layout).total)
 
-    def _evaluated(
-        self, system: DiscreteSystem, values: jit.Values, states: MotionStates | None = None
-    ) -> tuple[list[Array], dict[JetOfEnd, JetRows | None]]:
-        """Return values (..., K) of all places, and the jets as rows (collective).
-
-        `states`: where, default: at the present state.
-        """
-        states = states or self._present(system)
+    def _size(self, system: DiscreteSystem) -> int:
+        """Return the number of tuples of places."""
         counts = [self._count(system, k) for k in range(len(self.ends))]
         size = max(counts)
         if any(count not in (0, 1, size) for count in counts):
@@ -318,6 +312,17 @@ class PlacePart(GoalPart):
                 asked="number of places",
                 given=counts,
             )
+        return size
+
+    def _evaluated(
+        self, system: DiscreteSystem, values: jit.Values, states: MotionStates | None = None
+    ) -> tuple[list[Array], dict[JetOfEnd, JetRows | None]]:
+        """Return values (..., K) of all places, and the jets as rows (collective).
+
+        `states`: where, default: at the present state.
+        """
+        states = states or self._present(system)
+        size = self._size(system)
         at: dict[str, Any] = {TIME.name: states.time[..., None]}
         for reading in self._readings:
             reading.require_places(size)
