@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.assembly.form import keeps_nodes
 from symancf.assembly.half import Half, write_tangent
 from symancf.assembly.node_entries import merged
+from symancf.solve import cost as cost_module
 from symancf.solve import preconditioner
 from symancf.solve.bordered import Bordered
 
@@ -142,6 +144,18 @@ def test_many_cavities_keep_aij(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(krylov.storage, Half) == (most > 1)
         pressures.append([term.pressure(system) for term in system.terms[1:]])
     assert np.allclose(*pressures, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_memory_of_other_terms_is_predicted(kind: str) -> None:
+    system = system_of(kind)
+    cost = sa.StaticProblem(system, options={"pc_type": "grids"}, check_held=False).cost()
+    assert not all(keeps_nodes(form) for form in system._discrete.forms)
+    by_aij = cost_module.BYTES_OF_TANGENT["grids"] * cost.entries
+    vectors = cost_module.BYTES_OF_UNKNOWN * cost.unknowns
+    directions = 0.0 if kind == "gas" else cost_module.BYTES_OF_DIRECTIONS * cost.unknowns
+    entries = cost.more - vectors - directions
+    assert cost_module.BYTES_OF_TANGENT["halves"] * cost.entries < entries < by_aij
 
 
 def test_bodies_with_other_unknowns_keep_aij() -> None:
