@@ -12,7 +12,7 @@ from ...arrays import Array, Ints, address
 from ...assembly.assembler import Derivatives
 from ...assembly.matrix import Matrix
 from ..gradients.chain import Sensitive
-from ..gradients.parts import PlacePart
+from ..gradients.parts import MotionStates
 from .backward_start import FORCES, INERTIA, MotionVectors
 from .native import STRUCTURES
 
@@ -201,7 +201,7 @@ class NativeSweep:
             like &= np.abs(biased[lowest:n] - h) <= 1e-12 * h
         first = n - int(np.argmin([*like[::-1], False]))
         for k in range(first + 1, n):
-            if any(not _is_of_places(goal) for _, goal in self._goals.get(k, [])):
+            if any(not goal.of_places for _, goal in self._goals.get(k, [])):
                 first = k
         return first
 
@@ -246,25 +246,27 @@ class NativeSweep:
 
     def _read(self, first: int, n: int) -> None:
         """Give C the motions of some states, and the derivatives of goals between them."""
-        trace, motion = self._trace, self._trace.motion
-        self._counts[:] = 0
+        trace = self._trace
         for k in range(first, n + 1):
             state, to = trace.states[k], self._motions[k - first]
-            to[0], (to[1], to[2]), to[3] = (
+            to[0], to[3], (to[1], to[2]) = (
                 state.displacement,
-                state.rates,
                 state.method["auxiliary"],
+                state.rates,
             )
-            goals = self._goals.get(k, []) if first < k < n else []
-            if not goals:
-                continue
-            motion.state[:], motion.rate[:], trace.system.time = to[0], to[1], state.time
-            self._counts[k - first], slopes = 1, self._slopes[k - first]
-            slopes[:] = 0.0
-            for weight, goal in goals:
-                found = goal.slopes(trace.system)
-                slopes[0] += weight * found.coordinates
-                slopes[1] += weight * found.rates
+        self._counts[:] = 0
+        asked: dict[int, tuple[Goal, list[tuple[int, float]]]] = {}
+        for k in range(first + 1, n):
+            for weight, goal in self._goals.get(k, []):
+                self._counts[k - first] = 1
+                asked.setdefault(id(goal), (goal, []))[1].append((k - first, weight))
+        self._slopes[:] = 0.0
+        for goal, pairs in asked.values():
+            at, weights = map(np.array, zip(*pairs, strict=True))
+            motions = self._motions[at]
+            states = MotionStates(trace.times[first + at], motions[:, 0], motions[:, 1])
+            for k, slopes in enumerate(goal.slopes_at(trace.system, states)):
+                np.add.at(self._slopes[:, k], at, weights[:, None] * slopes)
 
     def _add(self, times: list[float], h: float, begin: int) -> None:
         """Add what the steps contribute that end at some times, from one of them on."""
@@ -282,8 +284,3 @@ class NativeSweep:
                 group.sum_of([x[begin : len(times)] for x in steps], values[number])
         more = [*self._by_fixed, *(np.zeros_like(x) for x in self._others)]
         self._chain.add_steps(times[begin:], h, Sensitive(kernels, more), values)
-
-
-def _is_of_places(goal: Goal) -> bool:
-    """Tell whether a goal follows from the motion of places alone."""
-    return all(type(part) is PlacePart for part in goal.parts)

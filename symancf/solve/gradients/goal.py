@@ -24,7 +24,7 @@ from ...values.arguments import name_or, number
 from .body_part import BodyPart
 from .cavity_part import CavityPart
 from .joint_part import JointPart
-from .parts import GoalPart, PlacePart, SupportPart
+from .parts import GoalPart, MotionStates, PlacePart, SupportPart
 from .timed import InstantPart, IntegralPart, TimedPart
 
 if TYPE_CHECKING:
@@ -226,11 +226,6 @@ class Goal(OneProcess, Displayable):
         return made
 
     @property
-    def parts(self) -> tuple[GoalPart, ...]:
-        """What it is made of."""
-        return self._parts
-
-    @property
     def timed(self) -> bool:
         """Whether it asks for another time than the end."""
         return any(isinstance(part, TimedPart) for part in self._parts)
@@ -319,6 +314,30 @@ class Goal(OneProcess, Displayable):
             for total, slope in zip(totals, slopes, strict=True):
                 total += weight * slope
         return GoalSlopes(value, *totals)
+
+    @property
+    def of_places(self) -> bool:
+        """Whether it follows from the motion of places alone, no parameter and no force."""
+        return all(type(part) is PlacePart and not part.parametric for part in self._parts)
+
+    def values_at(self, system: DiscreteSystem, states: MotionStates) -> Array:
+        """Return the values (n,) at several states, on one rank; it is `of_places`."""
+        parts = [part.values_at(system, states) for part in self._place_parts]
+        return np.array([self._combined(values)[0] for values in np.transpose(parts).tolist()])
+
+    def slopes_at(self, system: DiscreteSystem, states: MotionStates) -> tuple[Array, Array]:
+        """Return derivatives by coordinates and rates (n, coordinates), see `values_at`."""
+        found = [part.slopes_at(system, states) for part in self._place_parts]
+        values = np.transpose([value for value, *_ in found]).tolist()
+        weights = np.array([self._combined(own)[1:] for own in values])
+        total = np.zeros((2, *states.state.shape))
+        for weight, (_, *slopes) in zip(weights.T, found, strict=True):
+            total += weight[:, None] * np.array(slopes)
+        return total[0], total[1]
+
+    @property
+    def _place_parts(self) -> list[PlacePart]:
+        return [part for part in self._parts if isinstance(part, PlacePart)]
 
     def curvature(self, system: DiscreteSystem, coordinates: Array, forces: Array) -> GoalSlopes:
         """Return the rates of `slopes` along rates of coordinates and residual (collective).

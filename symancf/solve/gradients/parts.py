@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -38,6 +38,20 @@ if TYPE_CHECKING:
 Of: TypeAlias = Literal["change", "reference", "rate"]
 #: Value, derivatives by coordinates, by the forces at fixed ones and by rates, see `GoalSlopes`.
 Found = tuple[float, "Array", "Array", "Array"]
+
+
+class MotionStates(NamedTuple):
+    """States at which a goal is asked for: one, or several (n,).
+
+    Attributes
+    ----------
+    time : of each.
+    state, rate : (..., coordinates) local vectors.
+    """
+
+    time: Array
+    state: Array
+    rate: Array
 
 
 class GoalPart(ABC):
@@ -166,6 +180,16 @@ class PlacePart(GoalPart):
         by = self._by_jets(system, slopes, every)
         return float(value.sum()), by["change"], np.zeros_like(by["rate"]), by["rate"]
 
+    def values_at(self, system: DiscreteSystem, states: MotionStates) -> Array:
+        """Return the values (n,) at several times, of one rank; it is not `parametric`."""
+        return np.asarray(self._evaluated(system, self._values, states)[0][0].sum(axis=-1))
+
+    def slopes_at(self, system: DiscreteSystem, states: MotionStates) -> tuple[Array, Array, Array]:
+        """Return values and derivatives by coordinates and rates, see `values_at`."""
+        (value, *slopes), every = self._evaluated(system, self._values, states)
+        by = self._by_jets(system, slopes, every, states.state.shape)
+        return value.sum(axis=-1), by["change"], by["rate"]
+
     @cached_property
     def _by_references(self) -> tuple[list[JetOfEnd], jit.Values]:
         """Places of which the reference is asked for, and derivatives by that."""
@@ -186,7 +210,7 @@ class PlacePart(GoalPart):
                     continue
                 number = next(n for n, end in enumerate(self.ends) if not end.anywhere)
             there = number, "value"
-            rows = every[there] if there in every else self._jet(system, *there)[0]
+            rows = every.get(there) or self._jet(system, *there, self._present(system))[0]
             if rows is not None:
                 slope = np.stack(slopes[3 * k : 3 * k + 3], axis=1)
                 if self._count(system, number) == 1:
@@ -253,26 +277,32 @@ class PlacePart(GoalPart):
         system: DiscreteSystem,
         slopes: Sequence[Array],
         every: dict[JetOfEnd, JetRows | None],
+        shape: tuple[int, ...] | None = None,
     ) -> dict[str, Array]:
         """Return derivatives by coordinates and rates, of those by the jets of all places."""
-        by = {of: np.zeros_like(system.state) for of in ("change", "rate")}
+        by = {of: np.zeros(shape or system.state.shape) for of in ("change", "rate")}
         for k, of, rows in self._rows(system, every):
             if rows is None:
                 continue
             own = slopes[k : k + 3] if k < 3 * len(self._jets) else slopes[k:]
-            slope = np.stack(own, axis=1)
+            slope = np.stack(own, axis=-1)
             if self._places_of(system, k) == 1:
-                slope = slope.sum(axis=0, keepdims=True)
-            np.add.at(by[of], rows.coordinate, rows.value * slope[rows.place, rows.component])
+                slope = slope.sum(axis=-2, keepdims=True)
+            of_rows = rows.value * slope[..., rows.place, rows.component]
+            at: Any = (..., rows.coordinate)
+            np.add.at(by[of], at, of_rows)
         return by
+
+    def _present(self, system: DiscreteSystem) -> MotionStates:
+        """Return the present state."""
+        rate = system.rate if self.rates else np.zeros_like(system.state)
+        return MotionStates(np.array(system.time), system.state, rate)
 
     def _count(self, system: DiscreteSystem, end: int) -> int:
         return int(self.ends[end].resolve(system.layout).total)
 
-    def _evaluated(
-        self, system: DiscreteSystem, values: jit.Values
-    ) -> tuple[list[Array], dict[JetOfEnd, JetRows | None]]:
-        """Return values (K,) of all places, and the jets as rows (collective)."""
+    def _size(self, system: DiscreteSystem) -> int:
+        """Return the number of tuples of places."""
         counts = [self._count(system, k) for k in range(len(self.ends))]
         size = max(counts)
         if any(count not in (0, 1, size) for count in counts):
@@ -282,7 +312,18 @@ class PlacePart(GoalPart):
                 asked="number of places",
                 given=counts,
             )
-        at: dict[str, Any] = {TIME.name: system.time}
+        return size
+
+    def _evaluated(
+        self, system: DiscreteSystem, values: jit.Values, states: MotionStates | None = None
+    ) -> tuple[list[Array], dict[JetOfEnd, JetRows | None]]:
+        """Return values (..., K) of all places, and the jets as rows (collective).
+
+        `states`: where, default: at the present state.
+        """
+        states = states or self._present(system)
+        size = self._size(system)
+        at: dict[str, Any] = {TIME.name: states.time[..., None]}
         for reading in self._readings:
             reading.require_places(size)
             with together(system.comm):
@@ -295,17 +336,18 @@ class PlacePart(GoalPart):
         arms = [(end, jet) for end, jet, _ in self._substitution.arms.values()]
         placed = [jet for reading in self._readings for jet in reading.placed]
         for jet in dict.fromkeys([*(jet for jet, _ in self._jets), *placed, *arms]):
-            every[jet], found = self._jet(system, *jet)
+            every[jet], found = self._jet(system, *jet, states)
             for of, vectors in found.items():
                 for a, symbol in enumerate(symbols_of(jet, of)):
-                    at[symbol.name] = vectors[:, a]
-        columns = [np.broadcast_to(x, (size,)) for x in values(at)]
+                    at[symbol.name] = vectors[..., a]
+        shape = (*states.time.shape, size)
+        columns = [np.broadcast_to(x, shape) for x in values(at)]
         return columns, every
 
     def _jet(
-        self, system: DiscreteSystem, number: int, name: str
+        self, system: DiscreteSystem, number: int, name: str, states: MotionStates
     ) -> tuple[JetRows | None, dict[Of, Array]]:
-        """Return a jet as rows, and its change, rate and reference value (K, 3) (collective)."""
+        """Return a jet as rows, and change, rate and reference value (..., K, 3) (collective)."""
         end = self.ends[number]
         places = end.resolve(system.layout).everywhere(system.comm)
         constant = end.constant(places, name)
@@ -323,17 +365,25 @@ class PlacePart(GoalPart):
             return None, {"change": none, "rate": none, "reference": constant}
         found = system.known_rows(end, (name,))
         rows = found[0] if found else None
-        vectors = [system.state, system.reference, *([system.rate] if self.rates else [])]
-        values = np.zeros((len(vectors), places.X.shape[0], 3))
-        if rows is not None:
-            for own, vector in zip(values, vectors, strict=True):
-                np.add.at(own, (rows.place, rows.component), rows.value * vector[rows.coordinate])
-        change, reference, *rates = system.sum(values)
+        change, reference, *rates = (
+            system.sum(_at_places(rows, vector, len(places.X)))
+            for vector in (states.state, system.reference, *([states.rate] * self.rates))
+        )
         known: dict[Of, Array] = {
             "change": change,
             "reference": reference if constant is None else constant,
         }
         return rows, known | ({"rate": rates[0]} if rates else {})
+
+
+def _at_places(rows: JetRows | None, vector: Array, count: int) -> Array:
+    """Return what rows make of local vectors (..., coordinates), (..., count, 3)."""
+    values = np.zeros((*vector.shape[:-1], count, 3))
+    if rows is not None:
+        of_rows = rows.value * vector[..., rows.coordinate]
+        at: Any = (..., rows.place, rows.component)
+        np.add.at(values, at, of_rows)
+    return values
 
 
 def _reference(jet: JetOfEnd) -> list[sp.Symbol]:
