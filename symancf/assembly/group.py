@@ -413,7 +413,10 @@ class Group:
         return {k: flat[a:b] for k, a, b in zip(self.numbers, ends, ends[1:], strict=False)}
 
     def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
-        """Take the places of entities in a matrix; `numbers` of the forms there."""
+        """Take the places of entities in a matrix; `numbers` of the forms there, -1: none."""
+        if any(numbers[number] < 0 for number in self.numbers):
+            self.detach()
+            return
         offsets = [positions[numbers[number]] for number in self.numbers]
         starts = [pair_start[:-1] for pair_start, _ in offsets]
         self._places = offsets[0][1]

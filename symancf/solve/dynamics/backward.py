@@ -20,6 +20,7 @@ coordinates, follow the same way.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,7 +105,7 @@ class Backward:
         chain = ChainRule(
             system, assemblers, variables, self._trace.show, self._driven, at_each_step
         )
-        self._starts = self._trace.begins_with_rates()
+        self._chain, self._starts = chain, self._trace.begins_with_rates()
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
@@ -169,7 +170,8 @@ class Backward:
                 bars.v += weight * to_owners(system, slopes.rates)
             if goal.parametric:
                 self._goals = [goal]
-                explicit = weight * goal.by_parts(system) / system.comm.size
+                explicit = weight * goal.by_beside(system)
+                self._chain.add_of_cells(partial(goal.by_field, system), weight)
                 none = [np.zeros_like(x) for x in constraints.others]
                 constraints.add(state.time, h, {}, None, [*none, explicit])
                 self._goals = []

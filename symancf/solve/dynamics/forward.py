@@ -406,18 +406,17 @@ class Forward:
         system, owned = self._system, self._trace.owned
         slopes = goal.slopes(system)
         forces = bool(system.sum(np.array([np.abs(slopes.forces).sum()]))[0])
-        by_parts = goal.by_parts(system) if goal.parametric else np.zeros(0)
+        by_beside = goal.by_beside(system)
         self._goals = [goal] if goal.parametric else []
         totals = []
         for k, (of, tangent) in enumerate(zip(directions, tangents, strict=True)):
             share = float(slopes.coordinates @ tangent.u) + float(slopes.rates @ tangent.v)
-            explicit = 0.0
             if forces or goal.parametric:
                 change = self._change(k, of, time, h)
                 if forces:
                     share += float((slopes.forces * self._forces(change, tangent))[owned].sum())
                 if goal.parametric:
-                    explicit = float(by_parts @ change.goals)
-            totals.append((float(system.sum(np.array([share]))[0]) + explicit) / of.size)
+                    share += float(by_beside @ change.goals)
+            totals.append(float(system.sum(np.array([share]))[0]) / of.size)
         self._goals = []
         return np.array(totals)

@@ -135,6 +135,11 @@ class ChainRule:
             np.add.at(self._of_cells[id(field)], form.ids[own], found)
             self._sizes[id(field)] = 1.0
 
+    def add_of_cells(self, by_field: Callable[[Field], Array], factor: float) -> None:
+        """Add a multiple of this rank's share of derivatives by values of fields (collective)."""
+        for field in self._fields:
+            self._of_cells[id(field)] += factor * by_field(field)
+
     def _keep(self, k: int, part: Derivatives) -> None:
         """Add derivatives by kernels to those of other steps."""
         assert self._sum is not None
