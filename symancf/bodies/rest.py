@@ -95,7 +95,10 @@ def check_rest(
 
 
 def _tell_of_law(body: WithEnergy, configuration: Configuration) -> None:
-    """Tell on rank 0 of a user's energy that changes where the body is turned, or adds units."""
+    """Tell on rank 0 of a user's energy that changes where the body is turned, or adds units.
+
+    One without parameters is a number, and has no units.
+    """
     law = body._energy_function
     if str(getattr(law, "__module__", "")).startswith("symancf.") or configuration.comm.rank:
         return
@@ -124,7 +127,7 @@ def _tell_of_law(body: WithEnergy, configuration: Configuration) -> None:
         if structure is None:
             return
         added = structure_units(structure)
-    if not added.holds:
+    if asked.parameters and not added.holds:
         warnings.warn(
             f"{which} is no energy density in any units: {added.note}. sa.check(law) shows the "
             "units of parameters; numbers that have a unit are written with a point, as 20.0",

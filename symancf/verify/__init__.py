@@ -55,6 +55,7 @@ _MODULES = (
     "experiments",
     "composite_beams",
     "silicone_beam",
+    "pneumatic_arm",
     "enhanced",
     "limit_points",
     "bifurcations",

@@ -214,6 +214,10 @@ def _lost(J: Any, I1: Any, *, mu: Any, k: Any) -> Any:
     return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + (J - 1) ** 2 + k * (J - 1) ** 2
 
 
+def _of_numbers(J: Any, I1: Any) -> Any:
+    return (I1 - 3 - 2 * sp.log(J)) / 2 + (J - 1) ** 2
+
+
 def _stretch_and_bend(epsilon: Any, kappa: Any, *, EA: Any, EI: Any) -> Any:
     return EA * (epsilon**2 + kappa**2) / 2 + EI * kappa**2
 
@@ -231,6 +235,7 @@ def _cable(epsilon: Any, kappa: Any, *, EA: Any, EI: Any) -> Any:
     [
         (_lost, ("mu", "k"), "(J - 1)**2"),
         (_modulus_as_number, ("mu",), None),
+        (_of_numbers, (), None),
         (_stretch_and_bend, ("EA", "EI"), "epsilon**2 + kappa**2"),
         (_cable, ("EA", "EI"), None),
     ],

@@ -234,11 +234,14 @@ def identified(
     scaled = slope * size
     left, singular, right = np.linalg.svd(scaled, full_matrices=False)
     kept = singular > 1e-7 * singular.max(initial=0.0)  # below, tests do not tell them apart
-    notes = []
-    for row in right[~kept]:
-        together = [n for n, x in zip(names, row, strict=True) if abs(x) > 0.1]
-        what = together[0] if len(together) == 1 else f"a combination of {', '.join(together)}"
-        notes.append(f"these tests say nothing of {what}")
+    lost = [
+        ", ".join(n for n, x in zip(names, row, strict=True) if abs(x) > 0.1)
+        for row in right[~kept]
+    ]
+    notes = [
+        f"these tests say nothing of {'a combination of ' * (', ' in together)}{together}"
+        for together in dict.fromkeys(lost)
+    ]
     by_data = (right[kept].T / singular[kept]) @ left[:, kept].T  # of the constants
     covariance = (by_data * variance) @ by_data.T
     spread = np.sqrt(np.diag(covariance))
