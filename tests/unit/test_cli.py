@@ -21,6 +21,7 @@ BENCH: dict[str, object] = {
     "motions": False,
     "mechanisms": None,
     "tendons": None,
+    "laws": None,
     "contact": (),
     "elements": None,
     "robust": None,

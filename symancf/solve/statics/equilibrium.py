@@ -235,9 +235,7 @@ class EquilibriumSolver:
             aids.append(MendedSteps(equations, self.krylov, attempt))
             if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
                 self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
-        cells = [form for form in system.memory.forms if form.kernel.tabulated]
-        if "search" in uses and cells and all(form.kernel.symmetric for form in system.forms):
-            aids.append(LineSearch(equations, attempt))
+        aids += self._searches(attempt) if "search" in uses else []
         if "backtracking" in uses and (kinked or test.rows.parts > 1):
             acts = partial(self.branch.touches, system.state)
             own = leftover if kinked else None
@@ -245,6 +243,14 @@ class EquilibriumSolver:
         equations.aids = aids
         reviewed = "normals" in uses and system.reviews
         self.normals = Normals(system) if reviewed else None
+
+    def _searches(self, attempt: Callable[[PETSc.Vec, PETSc.Vec], int]) -> list[Aid]:
+        """Return a line search where cells remember, and all forces of a step have a potential."""
+        system = self.system
+        remember = any(form.kernel.tabulated for form in system.memory.forms)
+        if remember and all(form.kernel.symmetric for form in system.forms):
+            return [LineSearch(self.equations, attempt)]
+        return []
 
     def _operate(self) -> None:
         """Give SNES the tangent that the linear solver at work solves with."""
