@@ -78,7 +78,9 @@ class _Level:
         self.inverse = np.zeros(9 * n, np.float32)
         self.row = np.zeros(3 * longest, np.float32)
         size = 3 * (n + ghosts) + 16
-        self.x, self.b, self.d, self.r = np.zeros((4, size), np.float32)
+        vectors = np.zeros((4, size), np.float32)
+        self.x, self.b, self.d, self.r = vectors
+        self.room = vectors[2:].reshape(-1).view(np.float64)[: 3 * n]
         self.ids = ids[:n]
         arrays = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
         for name in arrays:
@@ -160,7 +162,10 @@ class Multigrid:
             self._messages = handles(self.comm)
             self._hierarchy.messages = ctypes.pointer(self._messages)
         rows = [3 * level.pattern.nodes for level in self.levels]
-        self.cycle = Cycle(self._library, self.comm, rows, self._hierarchy, prefix, self.line)
+        rooms = [level.room for level in self.levels]
+        self.cycle = Cycle(
+            self._library, self.comm, rows, self._hierarchy, prefix, self.line, rooms
+        )
         self._renewed = False
 
     # ---- structure ------------------------------------------------------------------------------

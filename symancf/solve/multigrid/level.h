@@ -90,6 +90,7 @@ typedef struct {
   const Messages *messages;
   double scale; /* entries in single precision are divided by it */
   double unit;  /* and right-hand sides: a power of two that symancf_measure finds */
+  int32_t plain; /* whether cycles are single V-cycles, whose levels pass on what is in single precision */
 } Hierarchy;
 
 typedef struct { /* of PETSc; vectors, matrices and preconditioners by their addresses */
