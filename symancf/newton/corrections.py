@@ -45,7 +45,7 @@ class Leftover:
     Parameters
     ----------
     ksp : Newton's linear solver.
-    scratch : two vectors of rows that others may use, too.
+    vector : of rows, like which others are made for each correction.
 
     Attributes
     ----------
@@ -59,10 +59,10 @@ class Leftover:
         system: Configuration,
         rows: RowNorms,
         ksp: PETSc.KSP,
-        scratch: tuple[PETSc.Vec, PETSc.Vec],
+        vector: PETSc.Vec,
     ) -> None:
         self.system, self.rows, self.ksp = system, rows, ksp
-        self._y, self._b = scratch
+        self._vector = vector
         numbering = self._numbering = system.numbering
         moves = numbering.those(*MOVING)
         self.moves = moves[numbering.coordinate_of_row]
@@ -94,16 +94,21 @@ class Leftover:
 
     def correction(self, rows: Array) -> Array | None:
         """Return the correction for a residual, None where the solver tells nothing."""
-        self._b.setArray(rows)
+        y = self._vector.duplicate()
         if self.ksp.getPC().getType() in FACTORS + MULTIGRID:
-            self.ksp.getPC().apply(self._b, self._y)
+            b = self._vector.duplicate()
+            b.setArray(rows)
+            self.ksp.getPC().apply(b, y)
+            b.destroy()
         else:
-            self.ksp.getOperators()[1].getDiagonal(self._y)
-            diagonal = self._y.getArray(readonly=True)
+            self.ksp.getOperators()[1].getDiagonal(y)
+            diagonal = y.getArray(readonly=True)
             there = diagonal != 0.0
-            self._y.setArray(np.divide(rows, diagonal, out=np.zeros_like(rows), where=there))
-        correction = np.array(self._y.getArray(readonly=True))
-        return correction if np.isfinite(self._y.norm()) else None
+            y.setArray(np.divide(rows, diagonal, out=np.zeros_like(rows), where=there))
+        correction = np.array(y.getArray(readonly=True))
+        finite = np.isfinite(y.norm())
+        y.destroy()
+        return correction if finite else None
 
     def lengths(self, change: Array) -> Array:
         """Return the size of a change (rows) of the displacements of each part (collective)."""
