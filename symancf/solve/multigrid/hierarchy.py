@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +41,8 @@ ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions 
 class _Level:
     """Arrays of a level, and the structure that holds their addresses.
 
-    Those of entries of the finest one may be those of a `HalfBlocks`. `blocks`: of both halves.
+    Those of entries of the finest one may be those of a `HalfBlocks`. `blocks`: of both halves; `D`:
+    the blocks on the diagonal of a coarse one.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class _Level:
         symmetric: bool,
         prescribed: Data | None,
         half: HalfBlocks | None = None,
+        coarse: bool = True,
     ) -> None:
         if half is not None:
             pattern = replace(pattern, own_start=half.start, own=half.column, upper=True)
@@ -76,6 +79,7 @@ class _Level:
         )
         data.longest = longest = (longest + 31) // 16 * 16
         self.inverse = np.zeros(9 * n, np.float32)
+        self.D = np.zeros((n if coarse else 0, 3, 3))
         self.row = np.zeros(3 * longest, np.float32)
         size = 3 * (n + ghosts) + 16
         vectors = np.zeros((4, size), np.float32)
@@ -188,7 +192,9 @@ class Multigrid:
                 grids = grids.coarser()
             last = grids.least() and not _joins(grids)
             step = coarsen(self._library, self.comm, pattern, X, grid, ids, grids, last)
-            self.levels.append(_Level(stored, ids, step, self._symmetric, prescribed, half))
+            self.levels.append(
+                _Level(stored, ids, step, self._symmetric, prescribed, half, coarse=not first)
+            )
             self.grids.append(step.grids)
             pattern, X, grid, ids = step.pattern, step.X, step.grid, step.ids
             stored = step.halve() if self._symmetric else pattern
@@ -219,30 +225,23 @@ class Multigrid:
         coarse = coarse or not self._renewed
         entries: tuple[Array, Array] | None = None
         if isinstance(self._matrix, HalfBlocks):
-            self._hierarchy.scale, unit = self._matrix.scale, 1.0
+            self._hierarchy.scale = self._matrix.scale
             self._take_skew(self._matrix)
+            diagonal = pointer(self._matrix.diagonal)
+            self._library.symancf_invert_blocks(self._at(0), diagonal)
         else:
             entries = self._matrix.values
             if coarse:
                 self._hierarchy.scale = self._scale_of(entries)
-            unit = self._hierarchy.scale
-        for number, level in enumerate(self.levels[: None if coarse else 1]):
-            if level.step is None:
-                assert entries is not None  # of a level that is no finest one
-                self._invert(level.pattern, entries[0], unit)
-                break
+            scale = ctypes.c_double(self._hierarchy.scale)
             with together(self.comm):
-                if entries is None:
-                    assert self._half is not None
-                    diagonal = pointer(self._half.diagonal)
-                    self._library.symancf_invert_blocks(self._at(number), diagonal)
-                else:
-                    self._library.symancf_round_level(
-                        self._at(number), *map(pointer, entries), ctypes.c_double(unit)
-                    )
-            if coarse:
-                self._estimate(number, level)
-                entries = self._product(number, level.step, entries)
+                self._library.symancf_round_level(self._at(0), *map(pointer, entries), scale)
+        for number, (level, after) in enumerate(pairwise(self.levels if coarse else ())):
+            self._estimate(number, level)
+            self._product(number, after, entries)
+            entries = None
+        if coarse:
+            self._invert(self.levels[-1])
         self._renewed = True
 
     def _take_skew(self, half: HalfBlocks) -> None:
@@ -267,42 +266,49 @@ class Multigrid:
             ctypes.addressof(self._levels) + number * ctypes.sizeof(structures.Level)
         )
 
-    def _product(
-        self, number: int, step: LevelTransfer, entries: tuple[Array, Array] | None
-    ) -> tuple[Array, Array]:
-        """Return the entries of the next level (collective); of None: from a half's."""
-        level, to = self.levels[number].pattern, step.pattern
-        own, off = (np.zeros(9 * len(c) + 8) for c in (to.own, to.off))
+    def _product(self, number: int, after: _Level, entries: tuple[Array, Array] | None) -> None:
+        """Find the entries of the level after another one (collective).
+
+        Parameters
+        ----------
+        entries : of the finest level in double precision, unless `HalfBlocks` has them.
+        """
+        before, to = self.levels[number], after.pattern
+        step, level = before.step, before.pattern
+        assert step is not None
         ghost = np.zeros((len(step.ghost_columns) + 1, 9))
-        coarse = structures.Coarse(to.nodes, to.ghosts)
+        arrays = after.values, after.off_values, after.D
+        for values in arrays:
+            values.fill(0.0)
+        coarse = structures.Coarse(to.nodes, to.ghosts, unit=1.0)
         coarse.own, coarse.off = part(to.own_start, to.own), part(to.off_start, to.off)
         coarse.ghost = part(step.ghost_start, step.ghost_columns)
-        coarse.values, coarse.off_values, coarse.ghost_values = map(pointer, (own, off, ghost))
+        coarse.values, coarse.off_values, coarse.diagonal = map(pointer, arrays)
+        coarse.ghost_values = pointer(ghost)
         with together(self.comm):
             from_, to_ = self._at(number), ctypes.byref(coarse)
-            if entries is None:
-                assert self._half is not None
-                failed = self._library.symancf_galerkin_half(
-                    from_, pointer(self._half.diagonal), None, None, to_
-                )
+            D = before.D if number or self._half is None else self._half.diagonal
+            if entries is not None:
+                coarse.unit = self._hierarchy.scale
+                a = map(pointer, entries)
+                failed = self._library.symancf_galerkin(from_, *a, None, to_)
             elif level.upper:
-                failed = self._library.symancf_galerkin_half(
-                    from_, None, *map(pointer, entries), to_
-                )
+                failed = self._library.symancf_galerkin_half(from_, pointer(D), to_)
             else:
-                failed = self._library.symancf_galerkin(from_, *map(pointer, entries), to_)
+                failed = self._library.symancf_galerkin(from_, None, None, pointer(D), to_)
             if failed:
                 raise MemoryError("matrices of multigrid: not enough memory")
         if to.shared and not level.shared:
-            self.comm.Allreduce(MPI.IN_PLACE, own)
+            self.comm.Allreduce(MPI.IN_PLACE, after.values)
+            self.comm.Allreduce(MPI.IN_PLACE, after.D)
         elif not to.shared and self.comm.size > 1:
             _, (came,) = exchange_blocks(self.comm, step.sent, ghost[:-1])
             came = np.ascontiguousarray(came)
-            arrays = (step.starts, step.rows, step.places, came)
+            rows = (step.starts, step.rows, step.places, came)
             self._library.symancf_add_rows(
-                len(step.rows), *map(pointer, arrays), ctypes.byref(coarse)
+                len(step.rows), *map(pointer, rows), ctypes.byref(coarse)
             )
-        return own, off
+        self._library.symancf_finish_coarse(self._at(number + 1), pointer(after.D))
 
     def _estimate(self, number: int, level: _Level) -> None:
         """Find the largest eigenvalue of D^-1 A on a level (collective)."""
@@ -323,14 +329,13 @@ class Multigrid:
             data.largest = 3.0
         data.lowest = LOWEST * data.largest
 
-    def _invert(self, pattern: Pattern, entries: Array, scale: float) -> None:
-        """Invert the blocks of the last level, divided by `scale`."""
-        start = pattern.own_start
+    def _invert(self, level: _Level) -> None:
+        """Invert the blocks of the last level."""
         inverses = []
         with together(self.comm):
             for first, end in zip(self._first[:-1] // 3, self._first[1:] // 3, strict=True):
-                dense = _dense(start, pattern.own, entries, int(first), int(end)) / scale
-                if pattern.upper:
+                dense = _dense(level, int(first), int(end))
+                if level.pattern.upper:
                     upper = np.triu(dense)
                     dense = upper + np.triu(upper, 1).T
                 inverses.append(_inverse(dense).ravel())
@@ -399,14 +404,16 @@ def _joins(grids: Grids) -> bool:
     return bool((count > 1).any() and 24 * count.max() > MAX_COPIED_UNKNOWNS)
 
 
-def _dense(start: Ints32, column: Ints32, entries: Array, first: int, end: int) -> Array:
+def _dense(level: _Level, first: int, end: int) -> Array:
     """Return a block of a matrix; other columns, of bodies that have touched, are left out."""
+    start, column = level.pattern.own_start, level.pattern.own
     block = np.zeros((end - first, 3, end - first, 3))
     for i in range(first, end):
         a, b = int(start[i]), int(start[i + 1])
-        rows = entries[9 * a : 9 * b].reshape(3, b - a, 3)
+        rows = level.values[9 * a : 9 * b].reshape(3, b - a, 3)
         own = (column[a:b] >= first) & (column[a:b] < end)
         block[i - first, :, column[a:b][own] - first] = rows.transpose(1, 0, 2)[own]
+        block[i - first, :, i - first] = level.D[i]
     return block.reshape(3 * (end - first), -1)
 
 

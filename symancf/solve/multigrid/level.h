@@ -118,10 +118,13 @@ typedef struct { /* of a level without entries: vertices, this rank's first; see
   float *x, *b, *d, *r;
 } Nodes;
 
-typedef struct { /* entries of a coarse level in double precision */
+typedef struct { /* entries of a coarse level, divided by `unit` */
   int32_t nodes, ghosts;
   Part own, off, ghost; /* rows of ghosts have all columns, and go to their owners */
-  double *values, *off_values, *ghost_values;
+  float *values, *off_values;
+  double *diagonal; /* [nodes][9] sums of the blocks of rows, and then the blocks on the diagonal */
+  double *ghost_values;
+  double unit;
 } Coarse;
 
 INLINE void ahead(const void *at, int64_t bytes)

@@ -33,7 +33,6 @@ from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
-from .krylov import release
 from .path_arguments import require_possible
 from .steps import LoadSteps, step_ends
 
