@@ -24,6 +24,7 @@ from ...runtime.display import Displayable
 from ...runtime.log import STAGES
 from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, SolverOptions
+from ...runtime.petsc import release
 from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
