@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Data, Ints, Ints32, address, pointer
+from ...arrays import Array, Data, Ints, address, pointer
 from ...assembly.half_blocks import HalfBlocks
 from ...runtime.collective import exchange_blocks, together
 from ...runtime.petsc import printing
@@ -41,8 +41,8 @@ ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions 
 class _Level:
     """Arrays of a level, and the structure that holds their addresses.
 
-    Those of entries of the finest one may be those of a `HalfBlocks`. `blocks`: of both halves; `D`:
-    the blocks on the diagonal of a coarse one.
+    Those of entries of the finest one may be those of a `HalfBlocks`. `blocks`: of both halves;
+    `D`: the blocks on the diagonal of a coarse one.
     """
 
     def __init__(
@@ -277,14 +277,13 @@ class Multigrid:
         step, level = before.step, before.pattern
         assert step is not None
         ghost = np.zeros((len(step.ghost_columns) + 1, 9))
-        arrays = after.values, after.off_values, after.D
-        for values in arrays:
+        for values in (after.values, after.off_values, after.D):
             values.fill(0.0)
         coarse = structures.Coarse(to.nodes, to.ghosts, unit=1.0)
         coarse.own, coarse.off = part(to.own_start, to.own), part(to.off_start, to.off)
         coarse.ghost = part(step.ghost_start, step.ghost_columns)
-        coarse.values, coarse.off_values, coarse.diagonal = map(pointer, arrays)
-        coarse.ghost_values = pointer(ghost)
+        coarse.values, coarse.off_values = pointer(after.values), pointer(after.off_values)
+        coarse.diagonal, coarse.ghost_values = pointer(after.D), pointer(ghost)
         with together(self.comm):
             from_, to_ = self._at(number), ctypes.byref(coarse)
             D = before.D if number or self._half is None else self._half.diagonal

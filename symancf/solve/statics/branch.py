@@ -128,7 +128,7 @@ class Branch:
         return b, v
 
     def prediction(self, state: Array, unbalanced: Array, change: Array) -> tuple[Array, Array]:
-        """Return b and v of the displacements at a state, NaN where there are none; see `answer`."""
+        """Return b and v of the displacements, NaN where there are none; see `answer`."""
         pair = self.answer(state, unbalanced, change, PREDICTION_TOLERANCE)
         if pair is None:
             none = np.full(int(self._counts.sum()), np.nan)

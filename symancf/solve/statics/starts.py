@@ -176,7 +176,7 @@ def with_supports(solver: PredictorSolver, change: LoadChange) -> int | None:
 def _kinks_passed(
     branch: Branch, before: Array, found: tuple[PETSc.Vec, PETSc.Vec] | None, goal: Array
 ) -> int:
-    """Go from an equilibrium along `Branch.answer` as far as no point leaves the domain (collective)."""
+    """Go from an equilibrium as `Branch.answer` says, within the domain of laws (collective)."""
     if found is None:
         return 0
     system, du = branch.system, np.zeros_like(before)
