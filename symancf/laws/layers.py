@@ -505,7 +505,7 @@ def _jumps(laws: Sequence[tuple[PointLaw, Rule]]) -> bool:
 
 def has_axes(law: Energy) -> bool:
     """Whether a law changes where its solid is turned about axis 3, looked at in one state."""
-    from symancf_codegen.stable.accuracy import expm1mx_array, log1pmx_array
+    from symancf_codegen.stable.accuracy import SERIES
 
     arguments = signature(law)
     if not {*TENSORS} & {*arguments.quantities}:
@@ -520,7 +520,6 @@ def has_axes(law: Energy) -> bool:
     states = [_state(arguments.quantities, F) for F in (np.eye(3) + H, R.T @ (np.eye(3) + H) @ R)]
     if any(state is None for state in states):
         return True
-    series = {"log1pmx": log1pmx_array, "expm1mx": expm1mx_array}  # of laws with memory
     values = []
     for state in states:
         own = dict(zip(arguments.parameters, names, strict=True))
@@ -528,7 +527,7 @@ def has_axes(law: Energy) -> bool:
         first = {m.symbol: m.initial for m in called.history}
         W = summed(arguments.name, called.result).xreplace({**first, real(STEP): sp.Float(0.1)})
         with np.errstate(all="ignore"):
-            values.append(float(numerical(names, branches(W), [series, *NUMPY])(*numbers)))
+            values.append(float(numerical(names, branches(W), [SERIES, *NUMPY])(*numbers)))
     size = max(map(abs, values))
     return not (math.isfinite(size) and abs(values[0] - values[1]) <= 1e-9 * size)
 

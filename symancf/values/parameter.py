@@ -80,6 +80,16 @@ class Parameter(OwnAttributes):
     def __repr__(self) -> str:
         return f"Parameter({self.name!r}, {self.value:g})"
 
+    def _refuse(self, *_: object) -> Any:
+        raise ParameterError(
+            f"the parameter {self.name!r} is no number to calculate with: in functions of time "
+            "write its value, lambda t: p.value * t; elsewhere give the parameter itself",
+            asked=self.name,
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = _refuse
+
 
 class OfStep:
     """A parameter that is no function of time: it belongs to the step or to the problem.

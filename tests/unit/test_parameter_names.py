@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
 
-from symancf import energies
+from symancf import Parameter, energies
+from symancf.errors import ParameterError
 from symancf.kinematics.moduli import constants_of
 from symancf.kinematics.naming import signature
 from symancf.values.domain import declared_moduli
@@ -86,3 +88,11 @@ def test_isotropic_laws_take_E_and_nu(name: str) -> None:
     if declared_moduli(law).symmetry != "isotropic" or name == "yeoh_raw":  # stressed at rest
         return
     assert constants_of(law) or {"E", "nu"} <= {*signature(law).parameters}
+
+
+@pytest.mark.parametrize("use", [lambda p: 2 * p, lambda p: p / 2, lambda p: -p, lambda p: p**2])
+def test_a_parameter_is_no_number(use: Any) -> None:
+    with pytest.raises(ParameterError, match=r"lambda t: p.value \* t"):
+        use(Parameter("press", 1.0))
+    with pytest.raises(ParameterError, match="'press' is no number"):
+        np.ones(3) * Parameter("press", 1.0)

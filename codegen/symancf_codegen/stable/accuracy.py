@@ -51,6 +51,9 @@ def expm1mx_array(x: npt.ArrayLike) -> Array:
     return np.where(np.abs(x) < 0.7, 0.5 * x * x * total, np.expm1(x) - x)
 
 
+#: Functions of the compiler that end a series, for arrays.
+SERIES = {"log1pmx": log1pmx_array, "expm1mx": expm1mx_array}
+
 #: A number of NumPy or of mpmath.
 Number = float
 
@@ -144,8 +147,7 @@ def function(lets: Lets, outputs: Sequence[sp.Expr], *, exact: bool = False) -> 
         scope |= {
             "numpy": np,
             "reduce": functools.reduce,
-            "log1pmx": log1pmx_array,
-            "expm1mx": expm1mx_array,
+            **SERIES,
             **_stretches(np.log, _axes),
             **BEYOND_NUMPY,
         }

@@ -21,6 +21,7 @@ import numpy as np
 import sympy as sp
 
 from symancf_codegen.functions import BEYOND_NUMPY, branches, log_stretch, numerical, symbolic
+from symancf_codegen.stable.accuracy import SERIES
 
 from ...arrays import Array
 from ...kinematics.solid import solid
@@ -48,12 +49,7 @@ FUNCTIONS: list[Any] = [
     {
         **BEYOND_NUMPY,
         "stretch_axis": _axis,
-        "expm1mx": lambda x: np.where(
-            abs(x) < 1e-3, x * x * (0.5 + x / 6 + x**2 / 24), np.expm1(x) - x
-        ),
-        "log1pmx": lambda x: np.where(
-            abs(x) < 1e-3, x * x * (-0.5 + x / 3 - x**2 / 4), np.log1p(x) - x
-        ),
+        **SERIES,
         "icbrt": lambda x: 1.0 / np.cbrt(x),
     },
     "numpy",
