@@ -82,15 +82,24 @@ class Leftover:
         """Return the largest share that a change is of the displacements, and that of each row."""
         rows = self.rows
         size = np.zeros(rows.parts)
-        u = np.where(self.moves, np.abs(x) / self.unit, 0.0)
+        u = self._shares(x)
         if rows.parts > 1:
             np.maximum.at(size, rows.row_part, u)
         else:
             size[:] = u.max(initial=0.0)
-        size = np.maximum(rows.largest(size), SMALLEST_DISPLACEMENT)[rows.row_part]
-        share = np.where(self.moves, np.abs(change) / self.unit, 0.0) / size
+        del u
+        size = np.maximum(rows.largest(size), SMALLEST_DISPLACEMENT)
+        share = self._shares(change)
+        share /= size[rows.row_part] if rows.parts > 1 else size
         (largest,) = rows.largest(np.array([share.max(initial=0.0)]))
         return float(largest), share
+
+    def _shares(self, change: Array) -> Array:
+        """Return the size of a change of each row by its unit, 0 of rows that do not move."""
+        share = np.abs(change)
+        share /= self.unit
+        share[~self.moves] = 0.0
+        return share
 
     def correction(self, rows: Array) -> Array | None:
         """Return the correction for a residual, None where the solver tells nothing."""

@@ -231,9 +231,11 @@ class RowNorms:
         size : local vector, of the values whose last places change.
         product : writes the product of the tangent with its first argument into the second.
         """
-        answer, found, unit = np.zeros_like(size), [], EPS * size
+        answer, found, change = np.zeros_like(size), [], np.empty_like(size)
         for signs in self.signs:
-            product(unit * signs, answer)
+            np.multiply(EPS, size, out=change)
+            change *= signs
+            product(change, answer)
             found.append(self.numbering.to_rows(answer))
         return np.asarray(np.max(self.of(*found), axis=0))
 

@@ -103,20 +103,26 @@ class Branch:
         return bool(system.comm.allreduce(acts))
 
     def answer(
-        self, state: Array, unbalanced: Array, change: Array, rtol: float | None = None
+        self,
+        state: Array,
+        unbalanced: Array,
+        change: Array,
+        rtol: float | None = None,
+        pair: tuple[PETSc.Vec, PETSc.Vec] | None = None,
     ) -> tuple[PETSc.Vec, PETSc.Vec] | None:
         """Return b and v with K v = b at a state; None where that fails (collective).
 
         b = -(unbalanced + K_fc change).
 
         `unbalanced` is the change of the residual (rows of this rank), `change` that of the
-        fixed coordinates (local vector, zero elsewhere), `rtol` what a Krylov solver is to reach.
+        fixed coordinates (local vector, zero elsewhere), `rtol` what a Krylov solver is to reach,
+        `pair` vectors for b and v, else new ones.
         """
         with together(self.system.comm):
             self.linear.linearize(state, rtol=rtol)
         f = np.zeros_like(state)
         self.system.assembler.product(state, change, f)
-        b, v = self.vectors.new(), self.vectors.new()
+        b, v = pair or (self.vectors.new(), self.vectors.new())
         b.setArray(-(unbalanced + self.system.numbering.to_rows(f)))
         del unbalanced, change, f  # whoever solves needs room
         if not np.isfinite(b.norm()):

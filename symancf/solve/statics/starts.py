@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from .branch import Branch
     from .convergence import Convergence
+    from .equations import StaticEquations
     from .linear import LinearSolver
     from .load_jumps import LoadJumps
 
@@ -65,6 +66,7 @@ class PredictorSolver(Protocol):
     convergence: Convergence
     linear: LinearSolver
     branch: Branch
+    equations: StaticEquations
     sudden: LoadJumps
 
     def leave_out(self, time: float) -> None:
@@ -118,7 +120,8 @@ def last_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
     fixed = solver.numbering.fixed_by >= 0
     unbalanced = branch.unbalanced(before)
     with solver.sudden.before():
-        found = branch.answer(before, unbalanced, np.where(fixed, goal - before, 0.0))
+        moved = np.where(fixed, goal - before, 0.0)
+        found = branch.answer(before, unbalanced, moved, pair=_pair(solver))
     return _kinks_passed(branch, before, found, goal)
 
 
@@ -146,7 +149,7 @@ def path_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
     unbalanced = now + rate
     del there, later, ahead, first, now, rate  # as multigrid is made, which needs room
     if system.comm.allreduce(goes):
-        found = branch.answer(before, unbalanced, moved, PREDICTION_TOLERANCE)
+        found = branch.answer(before, unbalanced, moved, PREDICTION_TOLERANCE, _pair(solver))
     solver.leave_out(change.time)
     return _kinks_passed(branch, before, found, system.state.copy())
 
@@ -161,7 +164,10 @@ def with_supports(solver: PredictorSolver, change: LoadChange) -> int | None:
     fixed = system.numbering.fixed_by >= 0
     base = np.where(fixed, before, system.state)
     found = branch.answer(
-        base, branch.unbalanced(base), np.where(fixed, system.state - before, 0.0)
+        base,
+        branch.unbalanced(base),
+        np.where(fixed, system.state - before, 0.0),
+        pair=_pair(solver),
     )
     if found is None:
         return 0
@@ -171,6 +177,11 @@ def with_supports(solver: PredictorSolver, change: LoadChange) -> int | None:
     if branch.outside():  # too far
         system.state[:] = old
     return int(branch.ksp.getIterationNumber())
+
+
+def _pair(solver: PredictorSolver) -> tuple[PETSc.Vec, PETSc.Vec]:
+    """Return two vectors of rows that Newton's method overwrites as it begins."""
+    return solver.equations.F, solver.equations.step
 
 
 def _kinks_passed(
