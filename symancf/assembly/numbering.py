@@ -476,9 +476,8 @@ class Numbering:
     def natural(self, length: float, coordinates: Integers | None = None) -> Array:
         """Return the size of a large change of coordinates, default: all; see `Block.natural`."""
         of = self.block_of if coordinates is None else self.block_of[coordinates]
-        present, place = np.unique(of, return_inverse=True)
-        sizes = np.array([self.blocks[number].natural(length) for number in present])
-        return np.asarray(sizes[place])
+        sizes = np.array([block.natural(length) for block in self.blocks])
+        return np.asarray(sizes[of])
 
     def those(self, *kinds: Kind) -> Mask:
         """Return which coordinates are of some kinds."""
@@ -529,11 +528,17 @@ class Numbering:
 
         They are a hash of the vertices' original ids.
         """
-        within = np.arange(self.coordinates) - self.start[self.vertex_of]
-        ids = self.topology.vertex_ids[self.vertex_of]
-        key = ids.astype(np.uint64) * np.uint64(64) + within.astype(np.uint64)
-        key = key + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+        key = self.topology.vertex_ids[self.vertex_of].astype(np.uint64, copy=False)
+        key *= np.uint64(64)  # in place: as many numbers as there are coordinates
+        within = np.arange(self.coordinates)
+        within -= self.start[self.vertex_of]
+        key += within.view(np.uint64)
+        del within
+        key += np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
-            key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+            key ^= key >> np.uint64(shift)
+            key *= np.uint64(factor)
         key ^= key >> np.uint64(31)
-        return np.asarray(key / np.float64(2**63) - 1.0)
+        numbers: Array = key / np.float64(2**63)
+        numbers -= 1.0
+        return numbers

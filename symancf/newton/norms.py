@@ -241,9 +241,12 @@ class RowNorms:
 
     def noise(self, size: Array, product: Callable[[Array, Array], object]) -> Array:
         """Return a residual (rows) as round-off makes it, of random signs; see `response`."""
-        answer = np.zeros_like(size)
-        product(EPS * size * np.sign(self.signs[0]), answer)
-        return self.numbering.to_rows(answer * np.sign(self.numbering.random(23)))
+        signs = np.sign(self.numbering.random(23)).astype(np.int8)
+        answer, change = np.zeros_like(size), EPS * size
+        change *= np.sign(self.signs[0])
+        product(change, answer)
+        answer *= signs
+        return self.numbering.to_rows(answer)
 
     def rounding(
         self,
