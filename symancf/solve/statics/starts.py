@@ -185,13 +185,13 @@ def _pair(solver: PredictorSolver) -> tuple[PETSc.Vec, PETSc.Vec]:
 
 
 def _kinks_passed(
-    branch: Branch, before: Array, found: tuple[PETSc.Vec, PETSc.Vec] | None, goal: Array
+    branch: Branch, before: Array, pair: tuple[PETSc.Vec, PETSc.Vec] | None, goal: Array
 ) -> int:
     """Go from an equilibrium as `Branch.answer` says, within the domain of laws (collective)."""
-    if found is None:
+    if pair is None:
         return 0
     system, du = branch.system, np.zeros_like(before)
-    branch.vectors.to_local(found[1], du)
+    branch.vectors.to_local(pair[1], du)
     for part in PREDICTION_FRACTIONS:
         system.state[:] = np.where(system.numbering.fixed_by >= 0, goal, before + part * du)
         if not branch.outside():
