@@ -45,6 +45,7 @@ DEMOS = {  # what pages show of it
     "stiffness_map": ("stiffness_map.png",),
     "finger_design": ("finger_design.png",),
     "grip_force": ("grip_force.png",),
+    "flexure_angles": ("flexure_angles.png",),
     "arm_identification": ("arm_identification.png",),
     "manipulator_torques": ("manipulator_torques.png",),
     "trunk_head": ("trunk_head.png",),

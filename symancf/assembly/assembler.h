@@ -50,7 +50,8 @@ typedef struct {
   double *skew; /* [n][3 corners][3 corners] skew parts of matrices of cells that are not symmetric; or NULL */
   int32_t linear;          /* corners whose linear functions COARSE takes */
   int32_t moments_rows;    /* rows of MOMENTS */
-  float *at_points;        /* [batches][moments_rows][8] what MOMENTS tells, times a factor */
+  int16_t *at_points;      /* [batches][moments_rows][8] what MOMENTS tells, by its scales: moments.h */
+  float *point_scales;     /* [batches][groups of POINT_ROWS rows][8], times a factor */
   double moments_factor;
   /* cells */
   int32_t corners, vectors; /* nodes of a cell, coefficient vectors of a node */
@@ -93,7 +94,7 @@ typedef struct {
   const uint8_t *vertex_plain; /* per vertex: all coordinates free */
   const int32_t *diagonal_start, *off_start; /* CSR row pointers */
   double *diagonal, *off;                     /* value arrays */
-  const symancf_half *half; /* where tangents go in the place of these; or NULL */
+  const symancf_half *half; /* where tangents of nodes go in the place of these; or NULL */
   const double *rate;        /* rates of the coordinates, local vector; NULL: zero */
   const double *rate_factor; /* d rate / d coordinate of the time integrator; NULL: zero */
 } symancf_assembler;
@@ -110,7 +111,8 @@ static void clear_rows(const symancf_assembler *assembler, int32_t *cleared, int
   const int32_t *d = assembler->diagonal_start, *o = assembler->off_start;
   *cleared = up_to;
   if (assembler->half) {
-    if (!assembler->half->adds) clear_half(assembler->half, first / 3, last / 3);
+    const int32_t n = assembler->half->nodes; /* other rows follow, which are not there */
+    if (!assembler->half->adds) clear_half(assembler->half, first / 3 < n ? first / 3 : n, last / 3 < n ? last / 3 : n);
     return;
   }
   memset(assembler->diagonal + d[first], 0, (size_t)(d[last] - d[first]) * sizeof(double));

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING, Protocol, get_args
+from typing import TYPE_CHECKING, Protocol, cast, get_args
 
 import numpy as np
 
@@ -41,6 +40,7 @@ from .structures import LANES, HalfRows, Term, Terms
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
+    import numpy.typing as npt
     from mpi4py import MPI
 
     from .half import Half
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
 SETS = 16  # of active forms whose terms are kept
+POINT_ROWS = 45  # of derivatives that share a scale, see moments.h
 
 
 class Remembers(Protocol):
@@ -82,6 +83,28 @@ class Derivatives:
     coordinates: Array
     all_terms: bool
     bad: int
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Derivatives at the points of the cells of a kernel in 16 bits, see moments.h.
+
+    Attributes
+    ----------
+    values : (batches, rows, 8), integers.
+    scales : (batches, groups, 8), each of `POINT_ROWS` rows.
+    """
+
+    values: npt.NDArray[np.int16]
+    scales: Singles
+
+    @classmethod
+    def of(cls, batches: int, rows: int) -> Moments:
+        """Return what has room for so many rows of batches of cells."""
+        groups = -(-rows // POINT_ROWS)
+        values = aligned((batches * rows * LANES // 4,)).view(np.int16)  # four for a double
+        scales = aligned((batches * groups * LANES // 2,)).view(np.float32)
+        return cls(values.reshape(batches, rows, LANES), scales.reshape(batches, groups, LANES))
 
 
 @dataclass(frozen=True)
@@ -251,8 +274,8 @@ class Assembler:
     def attach(self, matrix: Matrix, numbers: Sequence[int] | None = None) -> None:
         """Let tangents be written straight into the value arrays of `matrix`.
 
-        `numbers` are those of this assembler's forms among the forms of the matrix, default: the
-        first ones.
+        `numbers` are those of this assembler's forms among the forms of the matrix, -1 of those
+        that it has no places for; default: the first ones.
         """
         self._matrix = matrix, range(len(self.forms)) if numbers is None else numbers
         for name in ("diagonal_start", "off_start", "diagonal", "off"):
@@ -562,6 +585,7 @@ class Assembler:
 
     def tangent(self, x: Array, f: Array, matrix: Matrix | Half) -> int:
         """Write residual and tangent; `matrix` is one that was attached."""
+        self._write_to(matrix)
         if matrix is self._half:
             with self._half.rewritten():
                 return self._half.add(self, x, f)
@@ -570,6 +594,15 @@ class Assembler:
             return self._call("tangent", x, None, f, None)
         finally:
             matrix.finish()  # collective, so also where this rank failed
+
+    def _write_to(self, storage: Matrix | Half) -> None:
+        """Take the places of a storage, where a half has entries of PETSc's AIJ beside it."""
+        half = self._half
+        if half is None or half.rest is None:
+            return
+        matrix = half.rest if storage is half else cast("Matrix", storage)
+        if self._matrix is None or self._matrix[0] is not matrix:
+            self.attach(matrix, half.numbers if matrix is half.rest else None)
 
     def write_half(self, x: Array, f: Array, rows: HalfRows) -> int:
         """Write the residual, and the tangent to the rows of a half that was attached."""
@@ -603,7 +636,7 @@ class Assembler:
         finally:
             half.finish()
 
-    def moments(self, x: Array, rooms: dict[Group, Singles], factor: float) -> tuple[Product, int]:
+    def moments(self, x: Array, rooms: dict[Group, Moments], factor: float) -> tuple[Product, int]:
         """Return products with the tangent at `x` in single precision, times a factor.
 
         They read its derivatives at the points of cells, for which `rooms` are made and used again.
@@ -620,10 +653,9 @@ class Assembler:
                 term.multiply = multiply.addresses["multiply"]
                 term.moments_rows, term.moments_factor = kernel.moments, factor
                 if group not in rooms:
-                    size = -(-group.size // LANES), kernel.moments, LANES
-                    room = aligned((math.prod(size) // 2,))  # a double has room for two
-                    rooms[group] = room.view(np.float32).reshape(size)
-                term.at_points = address(rooms[group])
+                    rooms[group] = Moments.of(-(-group.size // LANES), kernel.moments)
+                room = rooms[group]
+                term.at_points, term.point_scales = address(room.values), address(room.scales)
             terms.append(term)
         made = self._with_terms(terms)
         with EVENTS["tangent"]:
@@ -632,7 +664,8 @@ class Assembler:
             )
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
-        return Product(made, list(rooms.values()), self._multiply_moments), int(bad)
+        arrays = [array for room in rooms.values() for array in (room.values, room.scales)]
+        return Product(made, arrays, self._multiply_moments), int(bad)
 
     def product_at(self, x: Array) -> Product:
         """Return products with the tangent at `x` by kernels, with the present parameters.
@@ -775,6 +808,20 @@ class Assembler:
             group.sum_of(tables, values)
             rows |= group.values_of(tables[1])
         return Derivatives(values, rows, coordinates, not projected, bad)
+
+    def lend_pull(self) -> tuple[Terms, list[tuple[Group, tuple[Array, ...]]]]:
+        """Return an assembler of C for the mode `pull`, and room for its derivatives (collective).
+
+        `Group.sum_of` and `Group.values_of` read these; C sets them to zero. Nothing is remembered,
+        and rates follow as they do now.
+        """
+        self.prepare("pull", np.flatnonzero(self._active).tolist())
+        terms, rooms = [], []
+        for group, term in zip(self.groups, self._terms, strict=False):
+            kernel = self._telling(self.forms[group.numbers[0]].kernel, "pull")
+            terms.append(Term.from_buffer_copy(term))
+            rooms.append((group, group.pull(terms[-1], {}, kernel.addresses["pull"])))
+        return self._with_terms(terms), rooms
 
     def shape(
         self, x: Array, v: Array, forms: Sequence[int], seeds: Mapping[int, Array] | None = None

@@ -20,6 +20,7 @@
 #include "tiles.h"
 #include "half_tiles.h"
 #include "cell_maps.h"
+#include "moments.h"
 
 INLINE void map_corner(const v8 *restrict map, const int ns, const int transposed, v8 *restrict s)
 {
@@ -263,7 +264,7 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
       disturb(K, 9 * blocks * LANES);
       scatter_vector(t, batch, own, e, f);
       clear_for(assembler, t, first, lanes, cleared);
-      if (assembler->half) {
+      if (assembler->half && t->half_places) {
         if (!t->symmetric) split_skew(t, first, lanes, K);
         scatter_half(assembler->half, t, first, lanes, K, (half_corner (*)[LANES])corners, e);
       }
@@ -275,10 +276,9 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
       disturb(K, 9 * n * LANES);
       add_diagonal(t, first, lanes, K, f);
     } else if (what == MOMENTS) {
-      const int64_t size = (int64_t)t->moments_rows * LANES;
       bad += t->moments(lanes, t->uniform, cell, X, u, K);
-      disturb(K, size);
-      for (int64_t k = 0; k < size; k++) t->at_points[batch * size + k] = (float)(K[k] * t->moments_factor);
+      disturb(K, (int64_t)t->moments_rows * LANES);
+      round_moments(t, batch, K);
     } else if (what == COARSE) {
       bad += t->coarse(lanes, t->uniform, cell, X, u, K);
       disturb(K, 9 * t->linear * (t->linear + 1) / 2 * LANES);

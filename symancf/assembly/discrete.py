@@ -24,7 +24,7 @@ from .assembler import Assembler
 from .configuration import Configuration
 from .form import keeps_nodes
 from .half import Half
-from .half_blocks import nodes_of_cells
+from .half_blocks import nodes_first, nodes_of_cells
 from .matrix import Matrix
 from .matrix_free import MatrixFree, suits_products
 from .memory import Memory
@@ -265,8 +265,10 @@ class DiscreteSystem(Configuration):
         """
         if not self.has_halves:
             return None
-        half = Half(self.comm, self.numbering, [form for form in self.forms if keeps_nodes(form)])
+        half = Half(self.comm, self.numbering, self.forms)
         self.assembler.attach_half(half)
+        if half.rest is not None:
+            self._pattern = tuple((entities,) for entities in self._entities())
         return half
 
     @cached_property
@@ -291,8 +293,17 @@ class DiscreteSystem(Configuration):
 
     @property
     def has_halves(self) -> bool:
-        """Whether the terms of the tangent are between nodes alone (collective)."""
-        return self._are_of_nodes([form for form in self.forms if not form.moving])
+        """Whether all bodies are cells of nodes, see `Half`; terms need not be (collective)."""
+        bodies = all(keeps_nodes(form) for form in self.forms if form.role == "strain")
+        suits = bodies and nodes_first(self.numbering)
+        return bool(self.comm.allreduce(suits, op=MPI.LAND))
+
+    @property
+    def _aij(self) -> list[Matrix]:
+        """The storages of PETSc's that lists of entities have places in."""
+        half = self.__dict__.get("half")
+        rest = None if half is None else half.rest
+        return [m for m in (self.__dict__.get("matrix"), rest) if m is not None]
 
     @property
     def moves_by_halves(self) -> bool:
@@ -525,7 +536,7 @@ class DiscreteSystem(Configuration):
             every = [*self._entities(), *before]
             self._hold_entities(zip([*self.changing] * 2, every, strict=True))
             new = self._renew(changed)
-            rebuilt = "matrix" in self.__dict__ and self.matrix.renew(new)
+            rebuilt = self._find_places(new)
             if rebuilt:
                 made_for = zip(self._entities(), before, changed, strict=True)
                 self._pattern = tuple(
@@ -554,8 +565,12 @@ class DiscreteSystem(Configuration):
         self.forms = [new.get(form, form) for form in self.forms]
         self.memory.replace(new)
         self.assembler.replace(new)
-        if "matrix" in self.__dict__:
-            self.matrix.replace(new)
+        for matrix in self._aij:
+            matrix.replace(new)
+
+    def _find_places(self, new: Mapping[Form, Form]) -> bool:
+        """Find places of new forms; tell whether a pattern was made anew (collective)."""
+        return any([matrix.renew(new) for matrix in self._aij])
 
     def _tell_relisted(self, new: Mapping[Form, Form], rebuilt: bool) -> None:
         for holder in self._living():
@@ -565,7 +580,8 @@ class DiscreteSystem(Configuration):
         """Go to the active sets of a state, with the pattern that the tangent had (collective)."""
         pairs = zip(self.changing, state.active, strict=True)
         changed = [term.activate(self, active) for term, active in pairs]
-        patterned = "matrix" in self.__dict__ and not _alike(self._pattern, state.pattern)
+        other = bool(self._aij) and not _alike(self._pattern, state.pattern)
+        patterned = self.comm.allreduce(other, MPI.LOR)
         if not (any(changed) or patterned):
             return
         pattern = state.pattern or tuple((entities,) for entities in self._entities())
@@ -575,10 +591,11 @@ class DiscreteSystem(Configuration):
         new, rebuilt = self._renew(changed), patterned
         if patterned:
             every = [term.listed(self, own) for term, own in of_pattern]
-            self.matrix.rebuild([one for some in every for one in some])
+            for matrix in self._aij:
+                matrix.rebuild([one for some in every for one in some])
             self._pattern = pattern
-        elif "matrix" in self.__dict__:
-            rebuilt = self.matrix.renew(new)
+        else:
+            rebuilt = self._find_places(new)
         self._tell_relisted(new, rebuilt)
         self.refresh()
 

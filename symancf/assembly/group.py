@@ -383,16 +383,20 @@ class Group:
     def sum_of(self, tables: Sequence[Array], values: Array) -> None:
         """Write sums over the entities that this rank owns to the values of the assembler.
 
-        `tables`: by uniform parameters, and by those of entities, see `pull`.
+        `tables`: by uniform parameters, and by those of entities, see `pull`; of several states,
+        where there are more axes before.
         """
-        flat = [t.transpose(0, 2, 1).reshape(-1, t.shape[1])[: self.size] for t in tables]
+        flat = [
+            t.swapaxes(-1, -2).reshape(*t.shape[:-3], -1, t.shape[-2])[..., : self.size, :]
+            for t in tables
+        ]
         uniform, cell = (np.where(self._counts[:, None], t, 0.0) for t in flat)
         slots, begin = self._slots.stop - self._slots.start, 0
         for (first, rows), end in zip(self._sums, self._end.tolist(), strict=True):
-            values[first : first + slots] = uniform[begin:end, :slots].sum(axis=0)
+            values[..., first : first + slots] = uniform[..., begin:end, :slots].sum(axis=-2)
             if rows:
                 at = first + slots
-                values[at : at + len(rows)] = cell[begin:end, rows].sum(axis=0)
+                values[..., at : at + len(rows)] = cell[..., begin:end, rows].sum(axis=-2)
             begin = end
 
     def tabulate(self, term: Term, rows: int, mode: str, function: int) -> Array:
@@ -412,7 +416,10 @@ class Group:
         return {k: flat[a:b] for k, a, b in zip(self.numbers, ends, ends[1:], strict=False)}
 
     def attach(self, positions: Sequence[Positions], numbers: Sequence[int]) -> None:
-        """Take the places of entities in a matrix; `numbers` of the forms there."""
+        """Take the places of entities in a matrix; `numbers` of the forms there, -1: none."""
+        if any(numbers[number] < 0 for number in self.numbers):
+            self.detach()
+            return
         offsets = [positions[numbers[number]] for number in self.numbers]
         starts = [pair_start[:-1] for pair_start, _ in offsets]
         self._places = offsets[0][1]

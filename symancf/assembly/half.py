@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ..arrays import pointer
-from ..runtime.collective import together
+from ..runtime.collective import owners_of, shares, together
 from ..runtime.petsc import PETSc, functions, own
-from .half_blocks import HalfBlocks, NodeRows, fixed_bits, nodes_of_cells
+from .form import keeps_nodes
+from .half_blocks import HalfBlocks, NodeRows, fixed_bits, nodes_of_cells, positioned
+from .matrix import Matrix
 from .rounded import GhostColumns
 from .shell import Shell
 from .structures import HalfRows
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
     from ..arrays import Array, Ints
     from .form import Form
-    from .matrix import Matrix
     from .numbering import Numbering
 
 
@@ -37,28 +38,44 @@ class WritesHalf(Protocol):
 
 
 class Half(HalfBlocks):
-    """Storage of a tangent whose rows are displacements of nodes (collective).
+    """Storage of a tangent whose rows are displacements of nodes, and few others (collective).
 
     Products, in double precision, are PETSc's of `mat`. `symancf.solve.multigrid` smooths with the
     same array, and with the skew parts of cells on the finest level.
 
+    What terms other than cells of nodes add, such as contact between facets and gas, is in rows of
+    PETSc's AIJ beside it: `rest`, which has entries for their vertices alone.
+
     Parameters
     ----------
-    forms : with tangents that `keeps_nodes` accepts.
+    forms : of all terms; of cells of nodes `keeps_nodes` accepts the tangents. On each rank the
+        rows of nodes come first, see `nodes_first`.
 
     Attributes
     ----------
     mat : PETSc's matrix, of type shell, with products and a diagonal.
+    rest : entries of other terms, None where there are no such terms.
+    symmetric : whether these are.
+    numbers : of each form there, -1 where it is not.
     """
 
     def __init__(self, comm: MPI.Comm, numbering: Numbering, forms: Sequence[Form]) -> None:
-        rows = NodeRows.of(numbering, numbering.row_count > 0, fixed_bits(numbering))
-        cells = {form: nodes_of_cells(form) for form in forms if form.kernel.has_tangent}
+        chosen = positioned(numbering) & (numbering.row_count > 0)
+        rows = NodeRows.of(numbering, chosen, fixed_bits(numbering))
+        others = [form for form in forms if not keeps_nodes(form)]
+        self.numbers = [others.index(form) if form in others else -1 for form in forms]
+        of_nodes = [form for form in forms if form.kernel.has_tangent and keeps_nodes(form)]
+        cells = {form: nodes_of_cells(form) for form in of_nodes}
         super().__init__(comm, numbering, rows, cells)
         self.numbering = numbering
+        self.rest = Matrix(comm, numbering, others, every=False) if others else None
+        self.symmetric = all(form.kernel.symmetric for form in others)
         self.longest = (3 * int(np.diff(self.start).max(initial=1)) + 31) // 16 * 16
         self._row = np.zeros(2 * self.longest)
-        columns = 3 * self.ghosts[:, None] + np.arange(3)
+        nodes, first = shares(comm, self.nodes), shares(comm, numbering.rows)
+        owner = owners_of(nodes, self.ghosts)
+        columns = first[owner] + 3 * (self.ghosts - nodes[owner])
+        columns = columns[:, None] + np.arange(3)
         self._others = None if comm.size == 1 else GhostColumns(comm, numbering, columns.ravel())
         reference = weakref.ref(self)
 
@@ -70,14 +87,25 @@ class Half(HalfBlocks):
         def take_diagonal(d: int) -> None:
             half, to = reference(), ctypes.c_void_p()
             assert half is not None
+            entries = np.zeros(numbering.rows)
+            if half.rest is not None:
+                entries[:] = half.rest.mat.getDiagonal().getArray(readonly=True)
+            nodes = half.diagonal.diagonal(axis1=1, axis2=2).ravel()
+            entries[: 3 * half.nodes] += half.scale * nodes
             functions.VecGetArray(ctypes.c_void_p(d), ctypes.byref(to))
-            entries = half.scale * half.diagonal.diagonal(axis1=1, axis2=2)
-            ctypes.memmove(to, pointer(np.ascontiguousarray(entries)), entries.nbytes)
+            ctypes.memmove(to, pointer(entries), entries.nbytes)
             functions.VecRestoreArray(ctypes.c_void_p(d), ctypes.byref(to))
 
         self._shell = Shell(numbering, multiply, take_diagonal)
         self.mat: PETSc.Mat = self._shell.mat
         own(comm, self.mat, self)
+
+    def begin(self) -> None:
+        """See `HalfBlocks.begin`; other terms, too, write to zeros."""
+        super().begin()
+        if self.rest is not None:
+            for values in self.rest.values:
+                values.fill(0.0)
 
     @contextmanager
     def rewritten(self) -> Iterator[None]:
@@ -116,6 +144,8 @@ class Half(HalfBlocks):
     def finish(self) -> None:
         """See `HalfBlocks.finish`; tell PETSc that the values are new."""
         super().finish()
+        if self.rest is not None:
+            self.rest.finish()
         self.mat.stateIncrease()
 
     @property
@@ -140,8 +170,13 @@ class Half(HalfBlocks):
             sizes, arrays = rows.shape, (pointer(rows), pointer(values))
             row = np.empty(max(1, rows.shape[1]))
             library.symancf_half_skew(data, *sizes, *arrays, source, ghosts, pointer(row), to)
+        assert to.value is not None
+        others = 8 * (self.numbering.rows - 3 * self.nodes)
+        ctypes.memset(to.value + 24 * self.nodes, 0, others)
         functions.VecRestoreArrayRead(x, ctypes.byref(source))
         functions.VecRestoreArray(y, ctypes.byref(to))
+        if self.rest is not None:
+            functions.MatMultAdd(ctypes.c_void_p(self.rest.mat.handle), x, y, y)
 
 
 def write_tangent(storage: Matrix | Half, write: Callable[[], int]) -> int:

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Ints32, pointer
+from ..arrays import Array, Ints, Ints32, Mask, pointer
 from ..errors import SymancfError
 from ..runtime import jit
 from ..runtime.limits import require_countable
 from ..runtime.log import EVENTS
 from .form import CellEntities, Former, keeps_nodes
-from .matrix import adjacent_vertices, load_pattern
+from .matrix import Matrix, adjacent_vertices, load_pattern
 from .structures import HalfRows
 
 if TYPE_CHECKING:
@@ -70,9 +70,21 @@ class NodeRows:
         return cls(node, len(mine), ghosts, bits)
 
 
+def positioned(numbering: Numbering) -> Mask:
+    """Return which vertices (vertices,) have displacements."""
+    return np.asarray(numbering.offset[:, numbering.block("position")] >= 0)
+
+
+def nodes_first(numbering: Numbering) -> bool:
+    """Tell whether the rows of nodes come before others on this rank."""
+    some = numbering.row_count[: numbering.owned_vertices] > 0
+    node = positioned(numbering)[: numbering.owned_vertices][some]
+    return bool((node[:-1] >= node[1:]).all())
+
+
 def fixed_bits(numbering: Numbering) -> Bits:
     """Return the bits (vertices,) of fixed displacements; 0 of vertices without rows."""
-    there = numbering.row_count > 0
+    there = positioned(numbering) & (numbering.row_count > 0)
     start = numbering.offset[:, numbering.block("position")]
     bits = np.zeros(numbering.vertices, dtype=np.uint8)
     fixed = numbering.fixed_by[start[there][:, None] + np.arange(3)] >= 0
@@ -120,7 +132,7 @@ class HalfBlocks:
     scale : a power of two.
     """
 
-    revision = 0
+    rest: Matrix | None = None  # entries beside these
 
     def __init__(
         self, comm: MPI.Comm, numbering: Numbering, rows: NodeRows, cells: Mapping[Form, Ints32]
@@ -150,6 +162,11 @@ class HalfBlocks:
         self._places: weakref.WeakKeyDictionary[Form, npt.NDArray[np.generic]]
         self._places = weakref.WeakKeyDictionary()
         self._skew: dict[tuple[Form, ...], tuple[Ints32, Array]] = {}
+
+    @property
+    def revision(self) -> int:
+        """Number of patterns of `rest` that were made before this one."""
+        return 0 if self.rest is None else self.rest.revision
 
     def _build(self, numbering: Numbering) -> None:
         lists = [

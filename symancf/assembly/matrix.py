@@ -47,6 +47,11 @@ class Matrix:
     those of its entities begin and end, and the offsets of many forms; offsets >= 0 address the
     diagonal part, ``~offset`` the other.
 
+    Parameters
+    ----------
+    every : whether all rows have a diagonal; else vertices without entities have no entries, and
+        prescribed rows none that count: a part of a tangent, which `Half` has beside it.
+
     Attributes
     ----------
     mat : the petsc4py matrix.
@@ -59,9 +64,12 @@ class Matrix:
 
     revision = -1
 
-    def __init__(self, comm: MPI.Comm, numbering: Numbering, forms: Sequence[Form]) -> None:
+    def __init__(
+        self, comm: MPI.Comm, numbering: Numbering, forms: Sequence[Form], every: bool = True
+    ) -> None:
         self._library = load_pattern(comm)
         self.comm, self.numbering, self._forms = comm, numbering, list(forms)
+        self._every = every
         self._assemblers: list[tuple[weakref.ref[Writes], Sequence[int]]] = []
         self._build([])
 
@@ -100,6 +108,9 @@ class Matrix:
         own(self.comm, self.mat, self)
         self.mat.setBlockSizes(numbering.block_size, numbering.block_size)
         self.mat.assemble()
+        if not self._every:
+            self.prescribed = self.partner = np.zeros(0, dtype=np.int64)
+            return
         self.prescribed = self._places_on_diagonal(numbering.prescribed_rows, diagonal_column)
         row = numbering.row[numbering.free_owned]
         partner = row[np.minimum(np.searchsorted(row, numbering.prescribed_rows), len(row) - 1)]
@@ -183,7 +194,7 @@ class Matrix:
         listed = [*self._forms, *former]
         corners = sum(form.vertices.size for form in listed)
         require_countable(self.comm, "corners of entities", corners)
-        start, adjacent = adjacent_vertices(self._library, numbering, listed)
+        start, adjacent = adjacent_vertices(self._library, numbering, listed, self._every)
         offsets = np.empty_like(adjacent)
         count = self._library.symancf_rows
         count.restype = ctypes.c_int64
@@ -310,9 +321,12 @@ def load_pattern(comm: MPI.Comm) -> ctypes.CDLL:
 
 
 def adjacent_vertices(
-    library: ctypes.CDLL, numbering: Numbering, forms: Sequence[Listed]
+    library: ctypes.CDLL, numbering: Numbering, forms: Sequence[Listed], every: bool = True
 ) -> tuple[Ints, Ints32]:
-    """Return for each owned vertex the vertices that share an entity with it."""
+    """Return for each owned vertex the vertices that share an entity with it.
+
+    One without entities has itself if `every`, else none.
+    """
     entity_start, entity_vertices = _joined(forms)
     start = np.zeros(numbering.owned_vertices + 1, dtype=np.int64)
     arguments = (
@@ -322,6 +336,7 @@ def adjacent_vertices(
         pointer(entity_start),
         pointer(entity_vertices),
         pointer(numbering.global_vertex),
+        int(every),
         pointer(start),
     )
     adjacency = library.symancf_adjacency

@@ -64,11 +64,12 @@ static void sort(Vertex *at, int64_t count)
 
 /*
  * Adjacency of owned vertices: start[owned + 1] and, unless columns is NULL, the adjacent local
- * vertices ordered by their global number.  Returns the number of pairs, or -1.
+ * vertices ordered by their global number; of vertices without entities themselves if `every`.
+ * Returns the number of pairs, or -1.
  */
 int64_t symancf_adjacency(int32_t owned, int32_t local, int32_t n, const int32_t *entity_start,
-                          const int32_t *entity_vertices, const int64_t *global, int64_t *start,
-                          int32_t *columns)
+                          const int32_t *entity_vertices, const int64_t *global, int32_t every,
+                          int64_t *start, int32_t *columns)
 {
   int32_t *marker = malloc(((size_t)local + 1) * sizeof *marker);
   int64_t pairs = 0, capacity = 64;
@@ -79,7 +80,11 @@ int64_t symancf_adjacency(int32_t owned, int32_t local, int32_t n, const int32_t
   start[0] = 0;
   for (int32_t v = 0; v < owned && pairs >= 0; v++) {
     int64_t found = 1;
-    marker[v] = v; /* the diagonal always exists */
+    if (!every && touching.start[v] == touching.start[v + 1]) {
+      start[v + 1] = pairs;
+      continue;
+    }
+    marker[v] = v; /* the diagonal exists */
     near[0].global = global[v], near[0].local = v;
     for (int32_t k = touching.start[v]; k < touching.start[v + 1] && found; k++) {
       const int32_t e = touching.entity[k];

@@ -239,7 +239,19 @@ class Revises(Protocol):
         """Return the present active set; the arrays are shared, not copied."""
 
     def activate(self, configuration: Configuration, active: ActiveSet, /) -> bool:
-        """Take an active set; tell whether its entities are others than the present ones."""
+        """Take an active set; tell whether its entities are others than the present ones.
+
+        The same answer on every rank. (Collective.)
+        """
+
+    def own_rows(self, configuration: Configuration, active: ActiveSet, /) -> ActiveSet:
+        """Return the rows of an active set, or of its entities, that this rank writes to a file.
+
+        Those of all ranks are all of it, each row once.
+        """
+
+    def join(self, configuration: Configuration, rows: ActiveSet, /) -> ActiveSet:
+        """Return the set of whose rows each rank has some, of whatever `own_rows` (collective)."""
 
     def entities_of(self, active: ActiveSet, /) -> ActiveSet:
         """Return what an active set says of the entities alone."""

@@ -10,7 +10,6 @@
 #include "cells.h"
 #include "entities.h"
 #include "closest_points.h"
-#include "moments.h"
 #include "assembler.h"
 #include "ways.h"
 

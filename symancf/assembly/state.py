@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ..arrays import Array, Data
 
-# arrays of a term by name, the same on every rank and never written to
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+# arrays of a term by name, never written to; on this rank, see `Revises.own_rows`
 ActiveSet: TypeAlias = Mapping[str, Data]
 
 
@@ -20,6 +23,16 @@ def same_arrays(one: ActiveSet, other: ActiveSet) -> bool:
     return one.keys() == other.keys() and all(
         value is other[name] or np.array_equal(value, other[name]) for name, value in one.items()
     )
+
+
+def rows_of_one(comm: MPI.Comm, arrays: ActiveSet) -> dict[str, Data]:
+    """Return all rows of arrays that are the same on every rank on the first one, else none."""
+    return {name: value[slice(None if comm.rank == 0 else 0)] for name, value in arrays.items()}
+
+
+def join_rows(comm: MPI.Comm, rows: ActiveSet) -> dict[str, Data]:
+    """Return the rows of all ranks, one after the other, on every rank (collective)."""
+    return {name: np.concatenate(comm.allgather(value)) for name, value in rows.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +73,8 @@ class State:
     terms : values of the `StateVariable` of all terms, such as the factor by which the stiffness
         of a contact has grown.
     active : of each term whose list of entities changes, which these are and what the next search
-        for them depends on, such as the pairs of facets that may touch; see `Revises`.
+        for them depends on, such as the pairs of facets that may touch; see `Revises`. Of a list of
+        pairs a rank has those that it needs.
     pattern : of the same terms, the entities that the pattern of the tangent was made for, of one
         list or of several: it decides on the order of elimination, and so on the last bits.
     parameters : values of the system's `Parameter` objects; none: they stay as they are.

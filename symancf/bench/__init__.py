@@ -20,6 +20,7 @@ from .cases import SECOND_ORDER, KernelCase, all_cases
 from .elements import compare as compare_elements
 from .motions import compare
 from .picture import draw
+from .products import compare as compare_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,6 +227,7 @@ def measure_all(
     kinds: Sequence[str] | None = None,
     mechanisms: Sequence[str] | None = None,
     tendons: Sequence[str] | None = None,
+    laws: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Return the peak, kernels and assembly, or motions, contact, ... instead.
 
@@ -242,6 +244,10 @@ def measure_all(
         from .tendons import compare as compare_tendons
 
         result["tendons"] = compare_tendons(tendons)
+    elif laws is not None:
+        from .laws import compare as compare_laws
+
+        result["laws"] = compare_laws(laws)
     elif touching:
         from .contact import contacts
         from .contact_step import steps
@@ -275,6 +281,7 @@ def _cells(peak: float, with_peers: bool) -> dict[str, Any]:
         result["check"] = sums
         result["peers"] = peers(all_cases()[0].divisions[0], sums)
         result["peers"] += kernels_of_peers(result["kernels"])
+        result["peers"] += compare_products(_measured)
     return result
 
 
@@ -307,13 +314,14 @@ def main(
     robust: Sequence[str] | None = None,
     mechanisms: Sequence[str] | None = None,
     tendons: Sequence[str] | None = None,
+    laws: Sequence[str] | None = None,
 ) -> int:
     """Measure and print a table, or JSON; `elements`: the PNG of their comparison, or ""."""
     if scaling or largest:
         result = over_ranks(scaling, largest)
     else:
         solids = elements is not None
-        given = peers, solve, motions, contact, solids, robust, mechanisms, tendons
+        given = peers, solve, motions, contact, solids, robust, mechanisms, tendons, laws
         result = measure_all(*given)
     if MPI.COMM_WORLD.rank:
         return 0

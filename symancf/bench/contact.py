@@ -130,7 +130,8 @@ def _search(system: System, contact: Contact) -> Row:
     for each in binding.facing:
         for k, again in enumerate((False, True)):
             if again:  # as if the list had been made elsewhere
-                each.active = each.active._replace(listed=3.0 * each.active.listed)
+                far = 3.0 * each.active.contactor_places
+                each.active = each.active._replace(contactor_places=far)
             start = time.thread_time()
             assert each.search(system._discrete, 0.0) is not Change.OTHER
             times[k] += time.thread_time() - start

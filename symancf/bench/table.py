@@ -43,6 +43,8 @@ def show(result: dict[str, Any]) -> None:
         console.print(_mechanisms(result["mechanisms"]))
     if result.get("tendons"):
         console.print(_tendons(result["tendons"]))
+    if result.get("laws"):
+        console.print(_laws(result["laws"]))
     if result.get("scaling"):
         for of_rows in (_runs, _iterations, _sent):
             console.print(of_rows(result["scaling"]))
@@ -237,6 +239,16 @@ def _tendons(rows: list[dict[str, Any]]) -> Table:
         ratios = [row[k] for k in ("ratio", "ratio_iteration", "operations")]
         texts = ["" if ratio is None else f"{ratio:.2f}" for ratio in ratios]
         table.add_row(row["model"], f"{row['mu']:g}", *both, *texts)
+    return table
+
+
+def _laws(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="Laws: assembled tangent of a cell [us], beside the simple law's")
+    for head in ("law", "tangent", "simple law", "tangent", "ratio", "at most"):
+        table.add_column(head, justify="left" if "law" in head else "right")
+    for row in rows:
+        times = f"{row['tangent_us']:.2f}", row["simple"], f"{row['simple_us']:.2f}"
+        table.add_row(row["law"], *times, f"{row['ratio']:.2f}", f"{row['most']:g}")
     return table
 
 

@@ -32,6 +32,7 @@ from ..laws import (
     stress_equations,
 )
 from ..laws.formulas import Formula
+from ..laws.integral import density
 from ..laws.mixed import FRAME, frames
 from ..laws.pressure_of_body import pressure_of
 from ..laws.turning import turning_laws
@@ -313,6 +314,39 @@ class Body(OneProcess, Displayable):
         fields = dict.fromkeys(self._fields, "cell")
         laws = self._laws_with(outputs=outputs, fields=fields, frozen=True, **full_rules, **options)
         return [(at_points(law), rule) for law, rule in laws]
+
+    def _integral_laws(self, what: str, function: Callable[..., object], **options: bool) -> Laws:
+        """Return the energy's laws, whose points remember their parts of an integral.
+
+        Raises
+        ------
+        KinematicsError, ParameterError : see `laws.integral.density`; the law remembers, or has a
+            pressure, layers or points of several rules.
+        """
+        reasons = {
+            "is one of layers": self.layers is not None,
+            "has a pressure= beside its displacement": self.pressure is not None,
+            "has a law that remembers": self.layers is None and self._remembers,
+        }
+        for why in (why for why, so in reasons.items() if so):
+            raise ParameterError(
+                f"{what}: body {self.name!r} {why}, and integrals over it are no goals",
+                asked="body",
+                given=self.name,
+            )
+        found = density(
+            what, self.element, self._energy_function, function, self.parameters, **options
+        )
+        laws = self._laws_with(outputs={}, integral=found, **options)
+        if found.of_energy and len(laws) > 1:
+            raise ParameterError(
+                f"{what}: parts of the energy of {self.name!r} are at the points of "
+                f"{len(laws)} rules, where stresses and W are not known together: give "
+                "volumetric='full' to the body",
+                asked="volumetric",
+                given=len(laws),
+            )
+        return laws
 
     @property
     def _remembers(self) -> bool:
@@ -598,17 +632,21 @@ class CellBodyBinding:
         uniform: Mapping[str, Value],
         patch: Patch | None = None,
         values: Mapping[str, Array | Field] | None = None,
+        modes: Sequence[str] = (),
     ) -> Form:
         """Make the form of a list of (law, rule) on this body's cells, or on others (collective).
 
-        `values` : parameters (n,) of the cells that are not those of the body, or fields.
+        `values` : parameters (n,) of the cells that are not those of the body, or fields; `modes` :
+        functions of the kernel, default: the standard ones.
         """
         body, own = self.body, values or {}
         patch = patch or self.interpolation.patch()
         ids = self._numbers(patch.ids, [*body.parameters.values(), *own.values()])
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
-        kernel = jit.cells(body._kernel_name(laws, patch.element), space, laws, configuration.comm)
+        name_of_kernel = body._kernel_name(laws, patch.element)
+        own_modes: dict[str, Any] = {"modes": modes} if modes else {}
+        kernel = jit.cells(name_of_kernel, space, laws, configuration.comm, **own_modes)
         filled = {*own, *kernel.memory, *kernel.optional}
         missing = [k for k, parameter in enumerate(kernel.cell) if parameter not in filled]
         names, points = [kernel.cell[k] for k in missing], [kernel.points[k] for k in missing]
@@ -674,6 +712,20 @@ class CellBodyBinding:
             form = self.form(configuration, name, laws, "strain", uniform, patch)
             check_rest(self.body, configuration, laws, form, np.flatnonzero(cells)[:CELLS])
             forms.append(form)
+        return forms
+
+    def integral(
+        self, configuration: Configuration, what: str, function: Callable[..., object]
+    ) -> list[Form]:
+        """Return forms that remember integrals over cells (collective), see `laws.integral`."""
+        forms: list[Form] = []
+        for laws, cells in self.variants(configuration):
+            options = {} if laws is self.body._laws else {"curved": True}
+            own = self.body._integral_laws(what, function, **options)
+            patch = self.patch(cells)
+            forms.append(
+                self.form(configuration, what, own, "strain", {}, patch, modes=("update",))
+            )
         return forms
 
     def inertia(self, configuration: Configuration) -> list[Form]:

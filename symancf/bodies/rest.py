@@ -58,8 +58,8 @@ def check_rest(
 ) -> None:
     """Tell on rank 0 of an energy that is stressed or unstable at rest, once (collective).
 
-    Energies that ask for the displacement hold loads and are left alone, as are parameters that
-    vary from point to point.
+    Energies that ask for the displacement hold loads and are left alone. Where parameters vary from
+    point to point, or the law remembers, its expressions are looked at alone.
 
     Parameters
     ----------
@@ -73,10 +73,12 @@ def check_rest(
     """
     position, kernel = set(unknown("value")), form.kernel
     loads = any(position & set(law.unknowns) for law, _ in laws)
-    if body._sound or loads or any(kernel.points) or kernel.memory:
+    if body._sound or loads:
         return
     body._sound = True
-    _tell_of_frame(body, configuration)
+    _tell_of_law(body, configuration)
+    if any(kernel.points) or kernel.memory:
+        return
     values: dict[str, Array | float] = {
         "t": configuration.time,
         **body._numbers(configuration.time),
@@ -92,26 +94,42 @@ def check_rest(
     _tell(body.name, body._energy_function, kernel, R, values, configuration.comm, tuple(own))
 
 
-def _tell_of_frame(body: WithEnergy, configuration: Configuration) -> None:
-    """Tell on rank 0 of a user's energy of F or H that changes where the body is turned."""
+def _tell_of_law(body: WithEnergy, configuration: Configuration) -> None:
+    """Tell on rank 0 of a user's energy that changes where the body is turned, or adds units."""
     law = body._energy_function
-    quantities = {*signature(law).quantities}
-    own = str(getattr(law, "__module__", "")).startswith("symancf.")
-    if own or not quantities & {"F", "H"} or not quantities <= solid().quantities.keys():
+    if str(getattr(law, "__module__", "")).startswith("symancf.") or configuration.comm.rank:
         return
     from ..laws.properties.indifference import indifference
-    from ..laws.properties.law import sample_of
+    from ..laws.properties.law import law_units, sample_of
+    from ..laws.properties.structure import structure_of, structure_units
 
+    asked = signature(law)
     numbers = body._numbers(configuration.time)
-    sample = sample_of(law, {p: numbers[p] for p in signature(law).parameters if p in numbers})
-    found = None if sample.called.local else indifference(sample)
-    if found is None or found.holds or configuration.comm.rank:
-        return
-    warnings.warn(
-        f"energy {signature(law).name}() of body {body.name!r} depends on the frame: where the "
-        f"deformed body is turned as a whole, {found.note}. sa.check(law) shows F and Q",
-        stacklevel=2,
-    )
+    own = {p: numbers[p] for p in asked.parameters if p in numbers}
+    which = f"energy {asked.name}() of body {body.name!r}"
+    if {*asked.quantities} <= solid().quantities.keys():
+        sample = sample_of(law, own)
+        called = sample.called
+        plain = {"F", "H"} & {*asked.quantities} and not (called.local or called.history)
+        turned = indifference(sample) if plain else None
+        if turned is not None and not turned.holds:
+            warnings.warn(
+                f"{which} depends on the frame: where the deformed body is turned as a whole, "
+                f"{turned.note}. sa.check(law) shows F and Q",
+                stacklevel=2,
+            )
+        added = law_units(sample)
+    else:
+        structure = structure_of(law, own)
+        if structure is None:
+            return
+        added = structure_units(structure)
+    if not added.holds:
+        warnings.warn(
+            f"{which} is no energy density in any units: {added.note}. sa.check(law) shows the "
+            "units of parameters; numbers that have a unit are written with a point, as 20.0",
+            stacklevel=2,
+        )
 
 
 def _measures(kernel: Kernel, R: Array, values: Mapping[str, Array | float]) -> Array:

@@ -58,7 +58,7 @@ def verify(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Measure kernels and assembly against the peak of this machine."""
     module = importlib.import_module("symancf.bench")
-    names = "peers solve motions mechanisms tendons contact elements scaling largest robust"
+    names = "peers solve motions mechanisms tendons laws contact elements scaling largest robust"
     options = {name: getattr(arguments, name) for name in names.split()}
     return int(module.main(as_json=arguments.json, **options))
 
@@ -157,6 +157,12 @@ def parser() -> argparse.ArgumentParser:
         metavar="MODEL",
         nargs="*",
         help="time steps of rods and a solid with a tendon in 100 eyelets, and without, instead",
+    )
+    sub.add_argument(
+        "--laws",
+        metavar="LAW",
+        nargs="*",
+        help="tangents of laws with memory and in stretches beside simple laws instead",
     )
     sub.add_argument(
         "--contact",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Ints32, Mask
+from ..arrays import Array, Data, Ints, Ints32, Mask
 from ..assembly.configuration import Binds, Configuration, Layout, in_system
 from ..assembly.protocol import Switch
 from ..assembly.revisions import Verdict
@@ -38,7 +38,7 @@ from .surface import Place, Side, is_place, require_apart
 from .touch import Part, Touch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..assembly.form import Form, Listed
     from ..assembly.revisions import Change, Standing
@@ -563,34 +563,45 @@ class ContactBinding:
 
     def active(self, configuration: Configuration) -> ActiveSet:
         """Return the active sets of the passes, by name: ``0 pairs``, ``0 near``, ..."""
-        sets = [each.active.arrays() for each in self.facing]
-        return {f"{k} {name}": value for k, own in enumerate(sets) for name, value in own.items()}
+        return _numbered(each.active.arrays() for each in self.facing)
 
     def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
         """Take active sets; tell whether points have others opposite (collective)."""
-        sets = [
-            Active.of({name: active[f"{k} {name}"] for name in Active._fields})
-            for k, _ in enumerate(self.facing)
-        ]
-        pairs = zip(self.facing, sets, strict=True)
-        return any([each.activate(own) for each, own in pairs])
+        sets = self._by_pass(active)
+        return any([each.activate(configuration, Active.of(own)) for each, own in sets])
+
+    def own_rows(self, configuration: Configuration, active: ActiveSet) -> ActiveSet:
+        """Return the rows that this rank writes; see `Revises`."""
+        sets = self._by_pass(active)
+        return _numbered(each.own_rows(configuration.comm, own) for each, own in sets)
+
+    def join(self, configuration: Configuration, rows: ActiveSet) -> ActiveSet:
+        """Return the active sets, or entities, of rows; see `Revises` (collective)."""
+        sets = self._by_pass(rows)
+        return _numbered(each.join(configuration.topology, own) for each, own in sets)
 
     def entities_of(self, active: ActiveSet) -> ActiveSet:
         """Return the pairs of facets of the passes."""
         names = [f"{k} {name}" for k, _ in enumerate(self.facing) for name in ("pairs", "extra")]
         return {name: active[name] for name in names}
 
+    def _by_pass(self, active: ActiveSet) -> list[tuple[FacetPassBinding, ActiveSet]]:
+        """Return the passes with their arrays by name."""
+        sets: list[dict[str, Data]] = [{} for _ in self.facing]
+        for name, value in active.items():
+            number, _, own = name.partition(" ")
+            sets[int(number)][own] = value
+        return list(zip(self.facing, sets, strict=True))
+
     def _pairs(self, entities: ActiveSet) -> list[tuple[FacetPassBinding, Ints]]:
         """Return the passes with their pairs (k, 2) of facets among entities."""
-        parts = (
-            (entities[f"{k} pairs"], entities[f"{k} extra"]) for k, _ in enumerate(self.facing)
-        )
-        return list(zip(self.facing, map(np.concatenate, parts), strict=True))
+        sets = self._by_pass(entities)
+        return [(each, np.concatenate([own["pairs"], own["extra"]])) for each, own in sets]
 
     def needed(self, configuration: Configuration, entities: ActiveSet) -> Ints:
         """Return the numbers of the vertices that the points of this rank need."""
         pairs = self._pairs(entities)
-        return np.concatenate([each.needed(configuration, own) for each, own in pairs])
+        return np.concatenate([each.needed(own) for each, own in pairs])
 
     def listed(self, configuration: Configuration, entities: ActiveSet) -> list[Listed]:
         """Return this rank's contact elements by their vertices."""
@@ -810,12 +821,12 @@ class ContactBinding:
             table[first + look.ids[mine]] = np.stack(columns, axis=1)[mine]
         area, pressure, gap, status, slid, seen = configuration.sum(table).T
         gap = np.where(seen > 0.0, gap, np.nan)
-        area = own[0].area if isinstance(own[0], FacetPassBinding) else area
-        start = configuration.reference
+        start, every = configuration.reference, np.arange(surface.size)
         before, now = (
-            surface.areas(surface.vectors(configuration, *x))
+            surface.areas(surface.vectors(configuration, *x), every)
             for x in ((start,), (start, configuration.state))
         )
+        area = own[0].term.part * before if isinstance(own[0], FacetPassBinding) else area
         slip = None if self.term._coulomb is None else slid
         present, status = area * ratio(now, before), np.rint(status).astype(np.int64)
         return SideFields(surface, area, present, pressure, gap, slip, status)
@@ -824,6 +835,11 @@ class ContactBinding:
         """Return what is seen of the points of the passes at the present state (collective)."""
         with self.searched(configuration), together(configuration.comm):
             return [each.look(configuration) for each in self.passes]
+
+
+def _numbered(sets: Iterable[ActiveSet]) -> ActiveSet:
+    """Return arrays of passes by name, after the number of the pass."""
+    return {f"{k} {name}": value for k, own in enumerate(sets) for name, value in own.items()}
 
 
 def _coordinates(configuration: Configuration, body: Body | RigidBody) -> Mask:

@@ -18,29 +18,29 @@ are not seen.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Mask
+from ..arrays import Array, Integers, Ints
 from ..assembly.closest_points import Passes, follow
 from ..assembly.form import ClosestPoints, Form, Former
 from ..assembly.revisions import Change, Verdict
-from ..assembly.state import same_arrays
+from ..assembly.state import join_rows, rows_of_one, same_arrays
 from ..mesh.partition import Family
 from ..runtime import jit
-from ..runtime.collective import owners_of
+from ..runtime.collective import owners_of, reduced
 from ..runtime.shared import Shared
 from ..values.parameter import evaluate
-from .active import NO_PAIRS, Active
-from .around import Around
+from .active import NO_PAIRS, PAIRS, Active
+from .around import beside, corners_of
 from .facet_law import BASE, CLOSEST_POINT, GAP, RUB, WEIGHT, facet_law
 from .laws import DAMPING, NEAR, ROUND_OFF, SLID, SPAN, K
 from .look import Look
 from .modulus import Following
 from .overlap import FREE_OVERLAP, numbered, overlaps, require_apart
-from .search import DEPTH_BEHIND, candidates, motion
+from .search import DEPTH_BEHIND, candidates, motion, radii
 from .steps import OVERLAP
 from .surface_pair import (
     SurfacePair,
@@ -49,13 +49,15 @@ from .surface_pair import (
     joined_ranges,
     of_points,
     offsets,
-    positions,
+    places,
 )
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw
 
     from ..assembly.configuration import Configuration, Layout
+    from ..assembly.state import ActiveSet
+    from ..mesh.partition import Topology
     from ..terms.quantities import At
     from ..values.parameter import Value
     from .laws import Coulomb, Normal
@@ -120,29 +122,26 @@ class FacetPassBinding:
     ----------
     name : in the system.
     surfaces : the two sides.
-    around : which facets the normals of the side opposite are made of.
     active : the present active set.
     step : numbers of the contact, before `forms`.
     form : the kernel and the present points, after `forms`; what follows, too.
-    area : (F q,) areas of the reference that the points stand for.
-    overlap : (F q,) how deep those are in the reference that are let out.
+    overlap : numbers of points that are let out, ascending, and how deep they are at first.
     sunk : the deepest of all points in the reference, in parts of their cells.
     """
 
     step: ContactNumbers
     form: Form
-    area: Array
-    overlap: Array
+    overlap: tuple[Ints, Array]
     sunk: float
 
     def __init__(self, term: FacetPass, layout: Layout) -> None:
         self.term, self.name, sides = term, layout.name(term), (term.contactor, term.target)
         one, other = (layout.bind(side) for side in sides)
         first, second = numbered(*sides, layout)
-        bodies = np.array(first)[one.type], np.array(second)[other.type]
+        bodies = np.array(first), np.array(second)
         self.surfaces = SurfacePair((one, other), bodies, bool({*first} & {*second}))
         require_apart(self.surfaces, layout)
-        self.around, self.active = Around(other), Active()
+        self.active = Active()
         self._moduli: tuple[Array, Array] | None = None  # from which the stiffness was made
         ids = np.flatnonzero(one.own)
         family = Family(self.name, ids, one.ids[one.facets[ids]], partitioned=False)
@@ -150,38 +149,40 @@ class FacetPassBinding:
 
     def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernel, with no entities yet (collective)."""
-        term, surfaces = self.term, self.surfaces
-        surfaces.place(configuration)
-        depth = overlaps(surfaces, term.initial)
-        self.overlap = depth if term.initial == "release" else np.zeros_like(depth)
-        s, m = surfaces.both
-        self.sunk = float((depth / s.length[s.facet_of]).max(initial=0.0))
-        self.area = term.part * s.areas(surfaces.shapes[0].x)
-        self._stiffness = np.full(len(self.area), term.stiffness or 0.0)
+        term, (s, m) = self.term, self.surfaces.both
+        for surface in (s, m):
+            surface.place(configuration)
+        X = self.surfaces.reference(configuration)
+        one, other = (radii(surface, x) for surface, x in zip((s, m), X, strict=True))
+        self._least = 0.5 * float(np.mean([one.mean(), other.mean()]))  # margin where nothing moves
+        self._width = 2.0 * float(other.max(initial=0.0))
+        points, depth = overlaps(self.surfaces, configuration, float(other.mean()), term.initial)
+        part = depth / s.length[s.facet_of(points)]
+        self.sunk = float(part.max(initial=0.0))
+        released = depth > 0.0 if term.initial == "release" else np.zeros(len(depth), dtype=bool)
+        self.overlap = points[released], depth[released]
+        self._stiffness = np.broadcast_to(term.stiffness or 0.0, s.size)
         self.stiffness(configuration.time)
         self._kernel = jit.points(term.law, configuration.comm)
         self._touching = ROUND_OFF * float(m.length.mean())  # gap up to which points press
-        radii = [np.mean(shape.radius) for shape in surfaces.shapes]
-        self._least = 0.5 * float(np.mean(radii))  # margin where nothing moves
-        surfaces.begin()
         self.form = self._points(configuration)
         return [self.form]
 
     def stiffness(self, time: float) -> Array:
-        """Return k (F q,) at a time, the same array where nothing has changed."""
+        """Return k (F,) at a time, the same array where nothing has changed."""
         if self.term.stiffness is None:
             s, m = self.surfaces.both
             E, moduli = (s.modulus(time), m.modulus(time)), self._moduli
             if moduli is None or E[0] is not moduli[0] or E[1] is not moduli[1]:
                 soft = np.maximum(s.length / E[0], (m.length / E[1]).mean())
-                self._moduli, self._stiffness = E, (s.parts / soft)[s.facet_of]
+                self._moduli, self._stiffness = E, s.parts / soft
         return self._stiffness
 
     # ---- lists that change, see `Revises` -------------------------------------------------------
     def search(self, configuration: Configuration, time: float) -> Change:
         """Find what may touch in a step that ends at `time`, the same on all ranks (collective)."""
-        before, x = self.active, self._positions(configuration)
-        outdated = not before.begun or 2.0 * motion(positions(x), before.listed) > before.margin
+        before, x = self.active, self.surfaces.vectors(configuration)
+        outdated = not before.begun or 2.0 * _way(x, before.places) > before.margin
         if configuration.reviewing:
             return self._list(configuration, x) if outdated else Change.NONE
         begins = configuration.memory.stepping or time != configuration.time or not before.begun
@@ -193,11 +194,11 @@ class FacetPassBinding:
             if moved:
                 active = active._replace(anchored=False)
                 self._closest_points().first[...] = 0.0
-            stale = stale or self._missed_contact(configuration, active, moved)
+            stale = self._missed_contact(configuration, active, moved) or stale
         self.active = active
         if not stale:
             return Change.NONE
-        way = motion(positions(x), positions(before.accepted)) if before.begun else 0.0
+        way = _way(x, before.accepted) if before.begun else 0.0
         self.active = active._replace(margin=max(self._least, 3.0 * way))
         return self._list(configuration, x)
 
@@ -207,35 +208,34 @@ class FacetPassBinding:
         assert isinstance(closest_points, ClosestPoints)
         return closest_points
 
-    def _positions(self, configuration: Configuration) -> tuple[Array, Array]:
-        """Return the present vectors of the nodes of both sides (collective)."""
-        present = configuration.reference, configuration.state
-        s, m = self.surfaces.both
-        one = s.vectors(configuration, *present)
-        return one, one if s is m else m.vectors(configuration, *present)
-
     def _reach(self, time: float) -> float:
         """Return the gap at which the law ends; facets opposite have to be wider."""
-        width = 2.0 * self.surfaces.shapes[1].radius.max(initial=0.0)
-        return self.term.normal.reach(width, self.stiffness(time).mean(), time)
+        return self.term.normal.reach(self._width, self.stiffness(time).mean(), time)
 
-    def _anchors(self, configuration: Configuration) -> Ints:
-        """Return pairs of facets: those with points, and where these have their anchors."""
+    def _anchors(self, configuration: Configuration) -> Integers:
+        """Return pairs of this rank's facets with points, and where these have their anchors."""
         if self.term.coulomb is None:
             return NO_PAIRS
         (s, m), pairs = self.surfaces.both, []
         width = m.size
         for rows in configuration.memory.remembered(self.form):
             at = np.flatnonzero(rows[:, 0] > 0.0)
-            pairs.append(s.facet_of[at] * width + rows[at, 0].astype(np.int64) - 1)
-        return np.stack(np.divmod(np.unique(np.concatenate(pairs)), width), axis=1)
+            pairs.append(s.facet_of(at) * width + rows[at, 0].astype(np.int64) - 1)
+        every = np.stack(np.divmod(np.unique(np.concatenate(pairs)), width), axis=1)
+        return every[np.isin(every[:, 0], s.mine)]
 
     def _missed_contact(self, configuration: Configuration, active: Active, moved: bool) -> bool:
-        """Tell whether the list lacks facets of anchors, or, of what has `moved`, the first."""
-        anchors = self._anchors(configuration)
-        if moved and self.term.coulomb is not None and not len(anchors):
-            return len(active.pairs) > 0
-        return bool((~among(anchors, active.every)).any())
+        """Tell whether the list lacks facets of anchors, or, of what has `moved`, the first.
+
+        (Collective.)
+        """
+        comm, anchors = configuration.comm, self._anchors(configuration)
+        lacks = bool((~among(anchors, active.every)).any())
+        some = np.array([lacks, len(anchors) > 0, len(active.pairs) > 0])
+        lacks, remembers, lists = reduced(comm, some, MPI.LOR).tolist()
+        if moved and self.term.coulomb is not None and not remembers:
+            return bool(lists)
+        return bool(lacks)
 
     def _behind(self, configuration: Configuration) -> bool:
         """Tell whether a point was behind a facet at the end of the last step."""
@@ -243,66 +243,75 @@ class FacetPassBinding:
         return self._deepest(configuration) > DEPTH_BEHIND * least
 
     def _list(self, configuration: Configuration, x: tuple[Array, Array]) -> Change:
-        """Make the list for the way from the accepted state to the present one."""
+        """Make the list for the way from the accepted state to the present one (collective)."""
         surfaces, active = self.surfaces, self.active
-        s, m = surfaces.shapes_at(active.accepted if configuration.reviewing else x)
-        path, margin = (s, m), active.margin
+        start, path, margin = x, None, active.margin
         if configuration.reviewing:
-            path = surfaces.shapes_of(x)
-            way = motion(positions(x), positions(active.accepted))
-            margin = max(margin, way)  # all that lies on it
-        near, listed = candidates(s, m, surfaces.rest, margin + active.reach, path)
-        pairs = near[listed]
+            start, path = active.accepted, x
+            margin = max(margin, _way(x, active.accepted))  # all that lies on it
+        rest = surfaces.rest(configuration)
+        near, may_touch = candidates(surfaces.both, start, rest, margin + active.reach, path)
+        pairs = near[may_touch]
         anchors = self._anchors(configuration)
         anchors = anchors[np.isin(anchors[:, 0], pairs[:, 0])]
-        beside = self.around.beside(pairs, surfaces.both[0].size)
-        anchors = anchors[~among(anchors, np.concatenate([pairs, beside]))]
-        extra = np.concatenate([beside, anchors])
-        active = active._replace(near=near, listed=positions(x))
-        same = np.array_equal(pairs, active.pairs) and np.array_equal(extra, active.extra)
+        more = beside(surfaces.both[1], pairs)
+        anchors = anchors[~among(anchors, np.concatenate([pairs, more]))]
+        extra = np.concatenate([more, anchors])
+        here, also = surfaces.spread(configuration.topology, pairs, extra)
+        same = np.array_equal(here, active.pairs) and np.array_equal(also, active.extra)
+        same = configuration.comm.allreduce(same, MPI.LAND)
+        active = active._replace(
+            near=near.astype(np.int32), contactor_places=places(x[0]), target_places=places(x[1])
+        )
         if not same:
-            active = active._replace(pairs=pairs, extra=extra, anchored=True)
+            active = active._replace(pairs=here, extra=also, anchored=True)
         self.active = active
         return Change.NONE if same else Change.OTHER
 
-    def activate(self, active: Active) -> bool:
-        """Take an active set; tell whether points have others opposite, or other anchors."""
+    def activate(self, configuration: Configuration, active: Active) -> bool:
+        """Take an active set; tell whether points have others opposite, or other anchors.
+
+        (Collective.)
+        """
         present, self.active = self.active, active
         if not active.anchored:
             self._closest_points().first[...] = 0.0
         depends = ["pairs", "extra"]
         if active.anchored:
             depends += ["anchored", "contactor", "target", "margin", "reach"]
-        sets = (
+        one, other = (
             {name: own[name] for name in depends} for own in (present.arrays(), active.arrays())
         )
-        return not same_arrays(*sets)
+        return bool(configuration.comm.allreduce(not same_arrays(one, other), MPI.LOR))
 
-    def _mine(self, configuration: Configuration, pairs: Ints) -> Mask:
-        """Return which pairs (k,) are of contact elements that have a vertex of this rank."""
-        topology = configuration.topology
-        first, end = topology.starts[topology.comm.rank : topology.comm.rank + 2]
-        s, m = self.surfaces.both
-        own = [
-            ((surface.numbers >= first) & (surface.numbers < end))[surface.facets].any(axis=1)
-            for surface in (s, m)
-        ]
-        touched = np.zeros(s.size, dtype=bool)
-        touched[pairs[:, 0]] = own[0][pairs[:, 0]]
-        touched[pairs[own[1][pairs[:, 1]], 0]] = True
-        return np.asarray(touched[pairs[:, 0]])
+    def own_rows(self, comm: MPI.Comm, active: ActiveSet) -> ActiveSet:
+        """Return the pairs of this rank's facets with points; see `Revises.own_rows`."""
+        mine, rows = self.surfaces.both[0].mine, rows_of_one(comm, active)
+        for name in PAIRS & active.keys():
+            rows[name] = active[name][np.isin(active[name][:, 0], mine)]
+        return rows
 
-    def needed(self, configuration: Configuration, pairs: Ints) -> Ints:
-        """Return the numbers of the vertices of this rank's contact elements, of some pairs."""
-        s, m = self.surfaces.both
-        a, b = pairs[self._mine(configuration, pairs)].T
+    def join(self, topology: Topology, rows: ActiveSet) -> ActiveSet:
+        """Return the pairs that this rank needs; see `Revises.join` (collective)."""
+        rest = {name: value for name, value in rows.items() if name not in PAIRS}
+        own = join_rows(topology.comm, rest)
+        given: dict[str, Any] = {**rows}
+        lists = self.surfaces.spread(topology, given["pairs"], given["extra"])
+        own |= dict(zip(("pairs", "extra"), lists, strict=True))
+        if "near" in given:
+            own["near"] = self.surfaces.gather(topology, given["near"])
+        return own
+
+    def needed(self, pairs: Ints) -> Ints:
+        """Return the numbers of the vertices of this rank's contact elements."""
+        (s, m), (a, b) = self.surfaces.both, pairs.T
         own, opposite = s.facets[np.unique(a)].ravel(), m.facets[np.unique(b)].ravel()
         numbers: Ints = np.unique(np.concatenate([s.numbers[own], m.numbers[opposite]]))
         return numbers
 
     def listed(self, configuration: Configuration, pairs: Ints) -> Former:
-        """Return contact elements of some pairs with a vertex of this rank, by their vertices."""
-        a, b = pairs[self._mine(configuration, pairs)].T
+        """Return this rank's contact elements, by their vertices."""
+        a, b = pairs.T
         facets, element = np.unique(a, return_inverse=True)
         vertices, start, _ = contact_elements(self.surfaces, facets, element.ravel(), b)
         return Former(configuration.topology.local(vertices), start)
@@ -314,13 +323,12 @@ class FacetPassBinding:
 
     # ---- entities -------------------------------------------------------------------------------
     def _points(self, configuration: Configuration) -> Form:
-        """Return the points of contact elements that have a vertex of this rank."""
+        """Return the points of contact elements that have a vertex of this rank (collective)."""
         term, (s, m) = self.term, self.surfaces.both
         every = self.active.every
         anchors = np.arange(len(every)) >= len(self.active.pairs)
-        mine = self._mine(configuration, every)
-        order = np.lexsort((every[mine, 1], anchors[mine], every[mine, 0]))
-        (a, b), only = every[mine][order].T, anchors[mine][order]
+        order = np.lexsort((every[:, 1], anchors, every[:, 0]))
+        (a, b), only = every[order].T, anchors[order]
         facets, element, count = np.unique(a, return_inverse=True, return_counts=True)
         topology, n = configuration.topology, len(facets)
         vertices, start, corner = contact_elements(self.surfaces, facets, element.ravel(), b)
@@ -337,7 +345,7 @@ class FacetPassBinding:
             sizes=m.length[opposite],
             widths=m.width[opposite],
             rim=m.rim[opposite],
-            corners=self.around.of(configuration, np.unique(b[~only]), opposite),
+            corners=corners_of(configuration, m, np.unique(b[~only]), opposite),
             element_offsets=offsets(configuration, s, facets),
             vector_vertex=nodes,
             facet_start=np.concatenate([[0], np.cumsum(count)]).astype(np.int32),
@@ -346,8 +354,8 @@ class FacetPassBinding:
             corner=corner,
             element=own.astype(np.int32),
             value=value,
-            own=s.inner[points],
-            own_widths=s.width[s.facet_of[points]],
+            own=s.inner(facets),
+            own_widths=s.width[facets][own],
             first=self._first(facets, element.ravel()[~only], b[~only]),
             reach=np.inf if self.active.reach else self._touching,
             row=CLOSEST_POINT[0].name,
@@ -359,13 +367,12 @@ class FacetPassBinding:
             rate=12 if term.coulomb is None else 15,
         )
         values_of_rows = {
-            str(WEIGHT): self.area,
-            str(BASE): self._stiffness,
-            str(OVERLAP): self.overlap,
+            str(WEIGHT): term.part * s.areas(self.surfaces.reference(configuration)[0], facets),
+            str(BASE): self._stiffness[facets][own],
+            str(OVERLAP): self._overlap(points),
         }
         kernel, zero = self._kernel, np.zeros(len(points))
-        rows = [values_of_rows[r][points] if r in values_of_rows else zero for r in kernel.cell]
-        cell = np.stack(rows, axis=1)
+        cell = np.stack([values_of_rows.get(r, zero) for r in kernel.cell], axis=1)
         owners = owners_of(topology.starts, s.numbers[s.facets[facets, 0]])
         return Form(
             name=self.name,
@@ -374,7 +381,7 @@ class FacetPassBinding:
             compact=term.normal.compact,
             uniform=self._uniform(),
             cell=cell,
-            cell_at=self._following(cell, points),
+            cell_at=self._following(cell, facets[own]),
             owned=(owners == topology.comm.rank)[own],
             vertices=local,
             vertex_start=start,
@@ -382,16 +389,26 @@ class FacetPassBinding:
             changing=True,
             kinked=True,
             ids=points,
-            total=len(self.area),
+            total=s.points,
         )
 
-    def _following(self, cell: Array, points: Ints) -> Following | None:
-        """Return what lets k of some points follow the materials of the sides, if these change."""
+    def _overlap(self, points: Ints) -> Array:
+        """Return how deep points are at first of those that are let out, else 0."""
+        some, depth = self.overlap
+        at = np.searchsorted(some, points)
+        there = np.append(some, -1)[at] == points
+        return np.asarray(np.where(there, np.append(depth, 0.0)[at], 0.0))
+
+    def _following(self, cell: Array, facets: Ints) -> Following | None:
+        """Return what lets k of points follow the materials of the sides, if these change.
+
+        `facets` : of the points.
+        """
         s, m = self.surfaces.both
         if self.term.stiffness is not None or not (s.changes or m.changes):
             return None
         row, timed = self._kernel.cell.index(str(BASE)), s.timed or m.timed
-        return Following(cell, row, self.stiffness, points, timed)
+        return Following(cell, row, self.stiffness, facets, timed)
 
     def _uniform(self) -> dict[str, Value]:
         """Return the parameters that are the same for all points."""
@@ -399,19 +416,20 @@ class FacetPassBinding:
 
     def _first(self, facets: Ints, element: Ints, b: Ints) -> Array:
         """Return the closest points of the accepted state (n, 3) as anchors of points, or zeros."""
-        (s, m), active = self.surfaces.both, self.active
+        s, active = self.surfaces.both[0], self.active
         points, _ = s.points_of(facets)
         anchors = np.zeros((len(points), 3))
         if self.term.coulomb is None or not len(b) or not active.anchored:
             return anchors
-        one, other = self.surfaces.shapes_at(active.accepted)
-        r = s.at_points(one.x)[points]
+        other, opposite = self.surfaces.opposite(np.stack([b, b], axis=1), active.target)
+        r = s.at_points(active.contactor, facets)
         every, of = s.points_of(facets[element])
-        point, facet = np.searchsorted(points, every), b[of]
-        away = np.linalg.norm(r[point] - other.centre[facet], axis=1)
-        near = away < other.radius[facet] + active.margin + active.reach
-        point, facet = point[near], facet[near]
-        xi, g = m.closest_points(other.P, other.Q, facet, r[point])
+        point, row = np.searchsorted(points, every), opposite[of]
+        away = np.linalg.norm(r[point] - other.centre[row], axis=1)
+        near = away < other.radius[row] + active.margin + active.reach
+        point, row = point[near], row[near]
+        xi, g = other.closest_points(row, r[point])
+        facet = other.facets[row]
         there = ~np.isnan(g)
         point, facet, xi, g = point[there], facet[there], xi[there], g[there]
         order = np.lexsort((facet, np.abs(g), point))
@@ -434,46 +452,48 @@ class FacetPassBinding:
         )
         uniform = self._uniform()
         at: At = {k: evaluate(k, value, configuration.time) for k, value in uniform.items()}
-        at[K.name] = self.stiffness(configuration.time)[ids] * at["grown"]
+        surface = self.surfaces.both[0]
+        facets = surface.facet_of(ids)
+        at[K.name] = self.stiffness(configuration.time)[facets] * at["grown"]
         at[GAP.name] = end[GAP.name]
         p = np.broadcast_to(self.term.pressure(at)[0], (len(ids),))
         status = np.asarray(p > 0.0, dtype=float)
         status = np.rint(end["status"]) + 1.0 if "status" in end else status
-        surface = self.surfaces.both[0]
-        length = surface.length[surface.facet_of[ids]]
+        length, area = surface.length[facets], form.cell[:, form.kernel.cell.index(str(WEIGHT))]
         none = np.zeros(len(ids))
         rub, slid = (end.get(s.name, none) for s in (RUB, SLID))
         seen = end[GAP.name], length, p, status, rub, slid
-        return Look(*seen, self.area[ids], ids, form.owned)
+        return Look(*seen, area, ids, form.owned)
 
     def gaps(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) that were seen; NaN where nothing is opposite (collective).
 
         There memory holds exactly 0.
         """
-        m, x = self.surfaces.both[1], self._positions(configuration)
         gap, none = look.gap.copy(), np.flatnonzero(look.gap == 0.0)
-        now = m.polynomials(x[1]), m.normals(x[1])
-        gap[none[np.isinf(self._across(x[0], now, look.ids[none]))]] = np.nan
+        across = self._across(self.surfaces.vectors(configuration), look.ids[none])
+        gap[none[np.isinf(across)]] = np.nan
         return gap
 
     def before(self, configuration: Configuration, look: Look) -> Array:
         """Return the gaps (n,) at the beginning of the step; inf where nothing was opposite."""
-        remembered, _ = configuration.memory.remembered(self.form)
-        gap: Array = remembered[look.ids, self.form.kernel.memory.index(GAP.name)]
+        remembered = configuration.memory.beginning(self.form)
+        gap: Array = remembered[:, self.form.kernel.memory.index(GAP.name)].copy()
         none = np.flatnonzero((gap == 0.0) & (look.pressure > 0.0))
-        one, other = self.surfaces.shapes_at(self.active.accepted)
-        gap[none] = self._across(one.x, (other.P, other.Q), look.ids[none])
+        gap[none] = self._across(self.active.accepted, look.ids[none])
         return gap
 
-    def _across(self, x: Array, facets: tuple[Array, Array], ids: Ints) -> Array:
-        """Return how far points are from facets, given by coefficients; inf: no closest point."""
-        (s, m), pairs = self.surfaces.both, self.active.pairs
-        a = pairs[:, 0]
-        first, last = (np.searchsorted(a, s.facet_of[ids], side=k) for k in ("left", "right"))
+    def _across(self, x: tuple[Array, Array], ids: Ints) -> Array:
+        """Return how far points are from facets at vectors of nodes; inf: no closest point."""
+        s, pairs = self.surfaces.both[0], self.active.pairs
+        facets, at = np.unique(s.facet_of(ids), return_inverse=True)
+        first, last = (np.searchsorted(pairs[:, 0], facets, side=k) for k in ("left", "right"))
+        first, last = first[at.ravel()], last[at.ravel()]
         of = np.repeat(np.arange(len(ids)), last - first)
-        opposite = pairs[joined_ranges(first, last), 1]
-        _, g = m.closest_points(*facets, opposite, s.at_points(x)[ids][of])
+        shapes, row = self.surfaces.opposite(pairs[joined_ranges(first, last)], x[1])
+        points, _ = s.points_of(facets)
+        r = s.at_points(x[0], facets)[np.searchsorted(points, ids)]
+        _, g = shapes.closest_points(row, r[of])
         distances = np.full(len(ids), np.inf)
         np.fmin.at(distances, of, np.abs(g))
         return distances
@@ -481,8 +501,7 @@ class FacetPassBinding:
     # ---- solutions, see `Reviews` ---------------------------------------------------------------
     def review(self, configuration: Configuration, look: Look) -> Verdict:
         """Cut a step in which a point has crossed a facet (collective)."""
-        crossed = len(self.active.near) > 0 and self._crosses(configuration)
-        return Verdict.CUT if crossed else Verdict.STANDS
+        return Verdict.CUT if self._crosses(configuration) else Verdict.STANDS
 
     def presses(self, configuration: Configuration) -> bool:
         """Tell whether a point has pressed at the end of the last step, or will from the start."""
@@ -503,38 +522,47 @@ class FacetPassBinding:
         corners.holds[0] = frozen
         if not frozen:
             return 0.0
-        x = self.active.target if before else self._positions(configuration)[1]
-        now = self.surfaces.both[1].corner_normals(x)[corners.ids]
+        x = self.active.target if before else self.surfaces.vectors(configuration)[1]
+        now = self.surfaces.both[1].corner_normals(x, corners.ids)
         turned = float(np.linalg.norm(now - corners.frozen_normals, axis=1).max(initial=0.0))
         corners.frozen_normals[...] = now
         return float(configuration.comm.allreduce(turned, MPI.MAX))
 
     def _crosses(self, configuration: Configuration) -> bool:
         """Tell whether a point has come to lie behind a facet in this step (collective)."""
-        surfaces, active = self.surfaces, self.active
-        x, comm = self._positions(configuration), configuration.comm
-        (s, m), (one, other) = surfaces.both, surfaces.shapes_at(active.accepted)
-        way = motion(positions(x), positions(active.accepted))
+        surfaces, active, comm = self.surfaces, self.active, configuration.comm
+        if not comm.allreduce(len(active.near) > 0, MPI.LOR):
+            return False
+        (s, m), x = surfaces.both, surfaces.vectors(configuration)
+        way = _way(x, active.accepted)
         parts = max(1, int(np.ceil(2.0 * way / m.length.min())))
         if parts > MOST_HALF_CELLS:
             return True
+        facets, a = np.unique(active.near[:, 0], return_inverse=True)
+        ends, first = [], np.concatenate([[0], np.cumsum(s.first[facets + 1] - s.first[facets])])
+        for start, target in (active.accepted, x):
+            shapes, b = surfaces.opposite(active.near, target)
+            ends.append((s.at_points(start, facets), shapes.P, shapes.Q))
         crossings = follow(
             m.library,
             [patch.basis for patch in m.patches],
-            m.type,
-            active.near[comm.rank :: comm.size],
-            s.first,
-            (
-                (s.at_points(one.x), other.P, other.Q),
-                (s.at_points(x[0]), m.polynomials(x[1]), m.normals(x[1])),
-            ),
-            deep=DEPTH_BEHIND * m.length,
+            m.type[shapes.facets],
+            np.stack([a.ravel(), b], axis=1),
+            first,
+            (ends[0], ends[1]),
+            deep=DEPTH_BEHIND * m.length[shapes.facets],
             parts=parts,
         )
         worst = Passes(comm.allreduce(crossings, MPI.MAX))
         if worst is Passes.NO_MEMORY:
             raise MemoryError(f"{self.name}: no memory to follow points past facets")
         return worst is Passes.CROSSED
+
+
+def _way(x: tuple[Array, Array], y: tuple[Array, Array]) -> float:
+    """Return the largest motion of the nodes of both sides, less the mean rigid one."""
+    one, other = (np.concatenate([places(part) for part in both]) for both in (x, y))
+    return motion(one, other)
 
 
 def _differ(x: tuple[Array, Array], y: tuple[Array, Array]) -> bool:

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ConstraintError
-from .search import DEPTH_BEHIND, DEPTH_BEHIND_AT_REST, FACING_NORMALS, candidates, close
+from .search import (
+    DEPTH_BEHIND,
+    DEPTH_BEHIND_AT_REST,
+    FACING_NORMALS,
+    FacetShapes,
+    candidates,
+    close,
+)
 
 if TYPE_CHECKING:
-    from ..arrays import Array
-    from ..assembly.configuration import Layout
+    from ..arrays import Array, Ints
+    from ..assembly.configuration import Configuration, Layout
     from .surface import Side
     from .surface_pair import SurfacePair
 
@@ -62,7 +69,7 @@ def require_apart(surfaces: SurfacePair, layout: Layout) -> None:
     _, a, b = np.intersect1d(s.ids, m.ids, assume_unique=True, return_indices=True)
     bodies = [np.zeros(len(surface.ids), dtype=np.int64) for surface in (s, m)]
     for numbers, surface, own in zip(bodies, (s, m), surfaces.bodies, strict=True):
-        numbers[surface.facets] = own[:, None]
+        numbers[surface.facets] = own[surface.type][:, None]
     common = s.ids[a[bodies[0][a] != bodies[1][b]]]
     if len(common):
         x = layout.fetch_points(common[:1])[0]
@@ -75,59 +82,76 @@ def require_apart(surfaces: SurfacePair, layout: Layout) -> None:
         )
 
 
-def overlaps(surfaces: SurfacePair, initial: str | None) -> Array:
-    """Return how deep all points (P,) lie in facets in the reference.
+def overlaps(
+    surfaces: SurfacePair, configuration: Configuration, size: float, initial: str | None
+) -> tuple[Ints, Array]:
+    """Return the points that lie in facets in the reference, ascending, and how deep (collective).
 
     The nearest facet within `SEARCH_DEPTH` counts: deeper overlaps are not seen.
+
+    Parameters
+    ----------
+    size : mean radius of the facets opposite.
+    initial : what an overlap means, see `symancf.Contact`.
 
     Raises
     ------
     ConstraintError : deeper than `FREE_OVERLAP` cells where nobody said what that means
         (`initial`), or so deep that the points are behind what they are to be pushed out of.
     """
-    s, m = surfaces.shapes
-    margin = SEARCH_DEPTH * float(np.mean(m.radius))
-    near = np.stack(close(s, m, margin), axis=1)
-    rest = surfaces.rest
-    if rest is not None:
-        near, _ = candidates(s, m, rest, margin, (s, m))
-    point, of = s.surface.points_of(near[:, 0])
-    X, facet = s.surface.at_points(s.x), near[of, 1]
-    _, g = m.surface.closest_points(m.P, m.Q, facet, X[point])
+    (s, m), x = surfaces.both, surfaces.reference(configuration)
+    margin, rest = SEARCH_DEPTH * size, surfaces.rest(configuration)
+    if rest is None:
+        near = close((s, m), x, margin)
+    else:
+        near, _ = candidates((s, m), x, rest, margin)
+    facets, row = np.unique(near[:, 0], return_inverse=True)
+    one, (other, opposite) = FacetShapes(s, x[0], facets), surfaces.opposite(near, x[1])
+    numbers, _ = s.points_of(facets)
+    points, of = s.points_of(near[:, 0])
+    X, point, facet = s.at_points(x[0], facets), np.searchsorted(numbers, points), opposite[of]
+    _, g = other.closest_points(facet, X[point])
     order = np.flatnonzero(~np.isnan(g))
     order = order[np.lexsort((np.abs(g[order]), point[order]))]
     first_points, first = np.unique(point[order], return_index=True)
     at = order[first]
-    own = s.surface.facet_of[first_points]
-    faces = np.einsum("ka,ka->k", s.normal[own], m.normal[facet[at]]) < FACING_NORMALS
+    own, facet = row.ravel()[of[at]], facet[at]
+    faces = np.einsum("ka,ka->k", one.normal[own], other.normal[facet]) < FACING_NORMALS
     inside = faces & (g[at] < 0.0) & (g[at] > -margin)
-    depth = np.zeros(len(X))
-    depth[first_points[inside]] = -g[at[inside]]
-    limit = np.full(len(X), np.inf)
-    itself = np.zeros(len(first_points), dtype=bool) if rest is None else rest.same(own, facet[at])
+    depth, own, facet = -g[at][inside], facets[own[inside]], other.facets[facet[inside]]
+    first_points = first_points[inside]
+    itself = np.zeros(len(own), dtype=bool) if rest is None else rest.same((s, m), own, facet)
     if initial is None:
-        limit[first_points] = FREE_OVERLAP * s.surface.length[own]
-        remedy = (
-            "move one of them, or give initial='press' where that is intended, "
-            "initial='release' to let it out gradually"
-        )
+        limit = FREE_OVERLAP * s.length[own]
     else:
-        limit[first_points] = (
-            np.where(itself, DEPTH_BEHIND_AT_REST, DEPTH_BEHIND) * m.surface.length[facet[at]]
-        )
+        limit = np.where(itself, DEPTH_BEHIND_AT_REST, DEPTH_BEHIND) * m.length[facet]
+    found = np.column_stack([numbers[first_points], depth, depth > limit, itself, X[first_points]])
+    every = np.concatenate(configuration.comm.allgather(found))
+    every = every[np.argsort(every[:, 0])]
+    _require_shallow(surfaces, every[every[:, 2] > 0.0], initial)
+    return every[:, 0].astype(np.int64), every[:, 1]
+
+
+def _require_shallow(surfaces: SurfacePair, deep: Array, initial: str | None) -> None:
+    """Raise where points lie too deep: rows of number, depth, 1, whether of one body, place."""
+    if not len(deep):
+        return
+    remedy = (
+        "move one of them, or give initial='press' where that is intended, "
+        "initial='release' to let it out gradually"
+    )
+    if initial is not None:
         remedy = (
-            f"that is {'a quarter' if itself.any() else 'half'} of a cell and more, so that points "
-            f"are behind these facets, and initial={initial!r} does not bring them out; move one "
-            "of them"
+            f"that is {'a quarter' if deep[:, 3].any() else 'half'} of a cell and more, so that "
+            f"points are behind these facets, and initial={initial!r} does not bring them out; "
+            "move one of them"
         )
-    deep = np.where(depth > limit, depth, 0.0)
-    if deep.any():
-        k = int(np.argmax(deep))
-        raise ConstraintError(
-            f"{s.surface.side.who}: in the reference {s.surface.side} lies within {m.surface.side} "
-            f"by up to {deep[k]:.3g}, at ({X[k][0]:g}, {X[k][1]:g}, {X[k][2]:g}); {remedy}",
-            asked="overlap",
-            given=deep[k],
-            possible=("press", "release") if initial is None else (),
-        )
-    return depth
+    s, m = surfaces.both
+    _, depth, _, _, *X = deep[np.argmax(deep[:, 1])]
+    raise ConstraintError(
+        f"{s.side.who}: in the reference {s.side} lies within {m.side} "
+        f"by up to {depth:.3g}, at ({X[0]:g}, {X[1]:g}, {X[2]:g}); {remedy}",
+        asked="overlap",
+        given=depth,
+        possible=("press", "release") if initial is None else (),
+    )

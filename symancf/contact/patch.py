@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .facet_set import FacetSet
 
 
+EVERY = slice(None)
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -63,32 +64,29 @@ class SurfacePatch:
     Parameters
     ----------
     facet_set : whose facets these are.
-    vertices : (n, nv) ids of their nodes.
-    nodes : (U,) ids of all nodes of the surface, ascending.
+    facets : (n, nv) places of their nodes among those of the surface.
     facet, point : number of the first facet, and of the first point, among all of the surface.
 
     Attributes
     ----------
     element, basis : that interpolates the facets, and its functions.
-    facets : (n, nv) their places among the nodes.
     at, points : where they, and their points, are among all of the surface.
     count : number of points of a facet.
     corners : number of corners.
     middle : (2,) parameters of the middle.
-    group : (n, corners) numbers of the normals that are interpolated; of cables of the nodes.
+    group : (n, corners) numbers of the normals that are interpolated; of cables of the nodes. A
+        part of what the surface has, as `facets`.
     maps : (n, corners, s, s) slopes of elements from those of nodes, after `place`.
     """
 
-    group: Ints
+    group: Ints32
     maps: Array
 
-    def __init__(
-        self, facet_set: FacetSet, vertices: Ints, nodes: Ints, facet: int, point: int
-    ) -> None:
+    def __init__(self, facet_set: FacetSet, facets: Ints32, facet: int, point: int) -> None:
         self.facet_set, element = facet_set, facet_set.element
         assert element is not None
         self.element, self.basis, cell = element, basis_of(element), element.topology
-        self.facets, n = np.searchsorted(nodes, vertices), len(vertices)
+        self.facets, n = facets, len(facets)
         self.count, self.corners = len(facet_set.weights), cell.corners
         self.at = slice(facet, facet + n)
         self.points = slice(point, point + n * self.count)
@@ -119,18 +117,18 @@ class SurfacePatch:
         unit = cell.clamped(np.stack(grid, axis=-1).reshape(-1, cell.dimension))
         return np.asarray(self.tables(cell.to_domain(unit))[0])
 
-    # ---- at vectors of the nodes ----------------------------------------------------------------
-    def elements(self, x: Array) -> Array:
+    # ---- at vectors of the nodes, of all its facets or of some, by their numbers in it ----------
+    def elements(self, x: Array, some: Ints | slice = EVERY) -> Array:
         """Return coefficient vectors (n, functions, 3) at vectors of the nodes (U, 1 + s, 3)."""
         s = self.basis.slopes
-        own = x[self.facets, : 1 + s]
+        own = x[self.facets[some], : 1 + s]
         if s:
-            own[:, :, 1:] = np.einsum("fvkc,fvca->fvka", self.maps, own[:, :, 1:])
+            own[:, :, 1:] = np.einsum("fvkc,fvca->fvka", self.maps[some], own[:, :, 1:])
         return np.asarray(own.reshape(len(own), self.basis.functions, 3))
 
-    def at_places(self, N: Array, x: Array) -> Array:
+    def at_places(self, N: Array, x: Array, some: Ints | slice = EVERY) -> Array:
         """Return the vectors (n, k, 3) at places with the functions N (k, functions)."""
-        return np.asarray(np.einsum("qi,fia->fqa", N, self.elements(x)))
+        return np.asarray(np.einsum("qi,fia->fqa", N, self.elements(x, some)))
 
     def widths(self, X: Array) -> Array:
         """Return the shortest edges (n,) at positions (U, 3) of the nodes of the surface."""
@@ -138,10 +136,10 @@ class SurfacePatch:
         edges = np.linalg.norm(ring - np.roll(ring, -1, axis=1), axis=2)
         return np.asarray(edges.min(axis=1))
 
-    def spanned(self, x: Array) -> tuple[Array, Array, Array]:
+    def spanned(self, x: Array, some: Ints | slice = EVERY) -> tuple[Array, Array, Array]:
         """Return the components (n, corners) of r_xi x r_eta at the corners."""
         _, d1, d2 = self.tables(self._ends)
-        e = self.elements(x)
+        e = self.elements(x, some)
         (a, b, c), (p, q, r) = np.moveaxis(d1 @ e, 2, 0), np.moveaxis(d2 @ e, 2, 0)
         return b * r - c * q, c * p - a * r, a * q - b * p
 
@@ -157,9 +155,8 @@ class SurfacePatch:
             derivatives[:, at] = np.einsum("nid,nij->njd", derivatives[:, at], self.maps[facets, v])
         return np.asarray(derivatives)
 
-    def interpolated(self, normals: Array) -> Array:
-        """Return the polynomials 1, xi, eta, xi eta (n, 4, 3) of normals (G, 3) by `group`."""
-        n = normals[self.group]
+    def interpolated(self, n: Array) -> Array:
+        """Return the polynomials 1, xi, eta, xi eta (n, 4, 3) of normals (n, corners, 3)."""
         polynomials = np.zeros((len(n), 4, 3))
         polynomials[:, 0], polynomials[:, 1] = n[:, 0], n[:, 1] - n[:, 0]
         polynomials[:, 2] = n[:, -1] - n[:, 0]

@@ -10,23 +10,26 @@ The facets of the facet sets of a side follow each other. Arrays of all facets h
 the largest type needs: among nodes others have their first one again, among functions and
 polynomials zeros.
 
-A rank keeps 8 bytes for each node and each corner of a facet, 65 for each facet and 16 for each of
-its points, of plates 8 s^2 more for each corner with s = 3 slopes; positions take 24 bytes for each
-node and each of its slopes.
+Every rank has the skeleton of all facets: 16 bytes for each node, 8 for each corner of a facet and
+37 for each facet, of plates 8 s^2 more for each corner with s = 3 slopes; positions take 24 bytes
+for each node and each of its slopes. All else, polynomials and normals, points and what they may
+touch, is made for the facets that a rank needs.
 """
 
 from __future__ import annotations
 
+import weakref
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from ..arrays import Array, Ints, Ints32
+from ..arrays import Array, Integers, Ints, Ints32
 from ..assembly.closest_points import closest_points_of, inner, library
 from ..bodies.body import Body
 from ..errors import MeshError, ParameterError
 from ..places.on_body import Face, Nodes
+from ..runtime.collective import owners_of
 from .facet_set import NONE, FacetSet
 from .patch import SurfacePatch, filled, stacked
 
@@ -129,7 +132,7 @@ def require_apart(one: ContactSurface, two: ContactSurface) -> None:
 
 
 class ContactSurface:
-    """The facets of a side in one system, all of them on every rank.
+    """The facets of a side in one system: on every rank where all of them are.
 
     Attributes
     ----------
@@ -137,14 +140,16 @@ class ContactSurface:
     ids : (U,) ids of all nodes, ascending.
     facets : (F, nv) their places among the nodes.
     own : (F,) which are of this rank's share.
-    type, nodes : (F,) number of the patch, and how many of the nodes are theirs.
-    first, facet_of : (F + 1,), (P,) where the points of a facet begin, and the facet of each.
+    type : (F,) number of the patch.
+    first : (F + 1,) where the points of a facet begin.
+    group : (F, 4) numbers of the normals at the corners, those of triangles followed by -1.
     rim : (F,) edges without a neighbour, or with one beyond a kink, corners at their ends, and
         edges between two quadrilaterals: a bit for each, see `inner` in closest_point.h.
-    length, parts : (F,) local size, and c; see `FacetSet`.
+    length : (F,) local size; see `FacetSet`.
     changes, timed : whether Young's modulus may change, and in time; see `Modulus`.
     width : (F,) shortest edge in the reference.
     maps : (F, corners, s, s) slopes of elements from those of nodes, after `place`.
+    mine : numbers of the facets whose first node is of this rank, after `place`.
     groups : number of the normals that are interpolated.
     numbers : (U,) global numbers of the nodes, after `place`.
     library : the runtime.
@@ -152,6 +157,7 @@ class ContactSurface:
 
     maps: Array
     numbers: Ints
+    mine: Ints
 
     def __init__(self, side: Side, layout: Layout) -> None:
         self.side, comm = side, layout.comm
@@ -162,27 +168,28 @@ class ContactSurface:
             return np.concatenate(comm.allgather(part))
 
         nodes = [everywhere(own.vertices) for own in own_shares]
-        numbers = [everywhere(np.stack([own.length, own.height], axis=1)) for own in own_shares]
-        self.length, self.height = np.concatenate(numbers).T
+        self.length, self._height = (
+            np.concatenate([everywhere(values) for values in column])
+            for column in zip(*((own.length, own.height) for own in own_shares), strict=True)
+        )
         self._fields = [everywhere(own.fields) for own in own_shares]
         self._moduli: tuple[Any, Array] | None = None
         moduli = [facet_set.modulus for facet_set in side.facet_sets if facet_set.follows]
         self.changes = any(modulus.changes for modulus in moduli)
         self.timed = any(modulus.timed for modulus in moduli)
         self._placed = False
+        self._last: weakref.ref[Array] | None = None
         self.ids = np.unique(np.concatenate([part.ravel() for part in nodes]))
-        self.patches = self._make_patches(nodes)
-        self.facets = filled([patch.facets for patch in self.patches])
+        places = [np.searchsorted(self.ids, part).astype(np.int32) for part in nodes]
+        self.facets = filled(places)
+        self.patches = self._make_patches(places)
         self.own = np.zeros(len(self.facets), dtype=bool)
         for patch, part in zip(self.patches, own_shares, strict=True):
             start, end = part.starts[comm.rank : comm.rank + 2] + patch.at.start
             self.own[start:end] = True
         self.type = self._of_patches(self.patches.index).astype(np.int32)
-        self.nodes = self._of_patches(lambda patch: patch.basis.vertices)
-        self.parts = self._of_patches(lambda patch: patch.facet_set.parts)
         count = self._of_patches(lambda patch: patch.count)
-        self.first = np.concatenate([[0], np.cumsum(count)])
-        self.facet_of = np.repeat(np.arange(self.size), count)
+        self.first = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
         X = layout.fetch_points(self.ids)
         self._require_once(X)
         self.width = np.concatenate([patch.widths(X) for patch in self.patches])
@@ -194,6 +201,16 @@ class ContactSurface:
         return np.array([patch.basis.slopes for patch in self.patches])
 
     @property
+    def nodes(self) -> Ints:
+        """How many of the nodes of facets (F,) are theirs."""
+        return self._of_patches(lambda patch: patch.basis.vertices)
+
+    @property
+    def parts(self) -> Array:
+        """C of facets (F,); see `FacetSet`."""
+        return self._of_patches(lambda patch: patch.facet_set.parts)
+
+    @property
     def size(self) -> int:
         """Number of facets."""
         return len(self.facets)
@@ -201,7 +218,7 @@ class ContactSurface:
     @property
     def points(self) -> int:
         """Number of points of quadrature."""
-        return len(self.facet_of)
+        return int(self.first[-1])
 
     def modulus(self, time: float) -> Array:
         """Return Young's modulus (F,) at a time; the same array where nothing has changed."""
@@ -213,12 +230,13 @@ class ContactSurface:
             self._moduli = present, E
         return self._moduli[1]
 
-    def _make_patches(self, nodes: Sequence[Ints]) -> list[SurfacePatch]:
+    def _make_patches(self, places: Sequence[Ints32]) -> list[SurfacePatch]:
         """Return a patch for each facet set, their facets and points one after the other."""
         patches: list[SurfacePatch] = []
         facet = point = 0
-        for facet_set, own in zip(self.side.facet_sets, nodes, strict=True):
-            patches.append(SurfacePatch(facet_set, own, self.ids, facet, point))
+        for facet_set, part in zip(self.side.facet_sets, places, strict=True):
+            own = self.facets[facet : facet + len(part), : part.shape[1]]
+            patches.append(SurfacePatch(facet_set, own, facet, point))
             facet, point = patches[-1].at.stop, patches[-1].points.stop
         return patches
 
@@ -252,9 +270,13 @@ class ContactSurface:
         -------
         the bits (F,) of free edges and corners on them.
         """
+        most = max(patch.corners for patch in self.patches)
+        self.group = np.full((self.size, most if self.side.cable else 4), -1, dtype=np.int32)
+        for patch in self.patches:
+            patch.group = self.group[patch.at, : patch.corners]
         if self.side.cable:  # has no normals
             for patch in self.patches:
-                patch.group = patch.facets[:, : patch.corners]
+                patch.group[...] = patch.facets[:, : patch.corners]
             self.groups = len(self.ids)
             return np.zeros(self.size, dtype=np.int32)
         from scipy.sparse import coo_matrix  # half a second to import
@@ -302,7 +324,7 @@ class ContactSurface:
         for patch in self.patches:
             n = patch.corners
             part = slice(first, first := first + len(patch.facets) * n)
-            patch.group = group[part].reshape(-1, n)
+            patch.group[...] = group[part].reshape(-1, n)
             flags = free[part].reshape(-1, n), rim[patch.group], between[part].reshape(-1, n)
             bits.append(
                 sum(
@@ -322,7 +344,10 @@ class ContactSurface:
         comm, starts = configuration.comm, configuration.topology.starts
         mine = (self.numbers >= starts[comm.rank]) & (self.numbers < starts[comm.rank + 1])
         for patch in self.patches:
-            patch.place(configuration, self.numbers, mine, self.height[patch.at])
+            patch.place(configuration, self.numbers, mine, self._height[patch.at])
+        del self._height
+        first = owners_of(starts, self.numbers[self.facets[:, 0]])
+        self.mine = np.flatnonzero(first == comm.rank)
         self.maps = stacked([patch.maps for patch in self.patches])
 
     # ---- vectors of nodes -----------------------------------------------------------------------
@@ -337,74 +362,108 @@ class ContactSurface:
             patch.take(configuration, values, vectors)
         return configuration.sum(vectors)
 
-    def polynomials(self, x: Array) -> Array:
-        """Return the coefficients (F, monomials, 3) of the facets."""
+    def at_state(self, configuration: Configuration) -> Array:
+        """Return the present vectors of the nodes, the same array where none has changed.
+
+        (Collective.)
+        """
+        x = self.vectors(configuration, configuration.reference, configuration.state)
+        last = None if self._last is None else self._last()
+        if last is not None and np.array_equal(last, x):
+            return last
+        self._last = weakref.ref(x)
+        return x
+
+    # ---- facets, by ascending numbers (k,) ------------------------------------------------------
+    def by_patch(self, facets: Ints) -> list[tuple[SurfacePatch, Ints]]:
+        """Return the patches, with the numbers of the facets within each of them."""
+        ends = np.searchsorted(facets, [patch.at.stop for patch in self.patches])
+        parts = np.split(facets, ends[:-1])
+        return [
+            (patch, own - patch.at.start) for patch, own in zip(self.patches, parts, strict=True)
+        ]
+
+    def polynomials(self, x: Array, facets: Ints) -> Array:
+        """Return the coefficients (k, monomials, 3) of facets at vectors of the nodes."""
         return stacked(
             [
-                np.einsum("ki,fia->fka", patch.basis.coefficients, patch.elements(x))
-                for patch in self.patches
+                np.einsum("ki,fia->fka", patch.basis.coefficients, patch.elements(x, own))
+                for patch, own in self.by_patch(facets)
             ]
         )
 
-    def normals(self, x: Array) -> Array:
-        """Return the polynomials 1, xi, eta, xi eta of normals (F, 4, 3) at vectors of the nodes.
+    def normals(self, x: Array, facets: Ints) -> Array:
+        """Return the polynomials 1, xi, eta, xi eta of normals (k, 4, 3) at vectors of the nodes.
 
         Those of the corners have the length 1.
         """
-        total = self.corner_normals(x)
-        return np.concatenate([patch.interpolated(total) for patch in self.patches])
+        every = np.unique(self.group[facets])
+        groups = every[every >= 0]
+        n = self.corner_normals(x, groups)
+        parts = [
+            patch.interpolated(n[np.searchsorted(groups, patch.group[own])])
+            for patch, own in self.by_patch(facets)
+        ]
+        return np.concatenate(parts)
 
-    def corner_normals(self, x: Array) -> Array:
-        """Return the unit normals (groups, 3) that are interpolated, at vectors of the nodes."""
-        total = np.zeros((self.groups, 3))
+    def corner_normals(self, x: Array, groups: Integers) -> Array:
+        """Return some of the unit normals (n, 3) that are interpolated, by ascending numbers."""
+        total = np.zeros((len(groups), 3))
+        row = np.full(self.groups, -1, dtype=np.int32)
+        row[groups] = np.arange(len(groups))
         for patch in self.patches:
-            group = patch.group.ravel()
-            for a, area in enumerate(patch.spanned(x)):
-                total[:, a] += np.bincount(group, area.ravel(), minlength=self.groups)
+            around = row[patch.group]
+            some = np.flatnonzero((around >= 0).any(axis=1))
+            at = around[some]
+            counts = at >= 0
+            for a, area in enumerate(patch.spanned(x, some)):
+                total[:, a] += np.bincount(at[counts], area[counts], minlength=len(groups))
         size = np.linalg.norm(total, axis=1)
         total /= np.where(size > 0.0, size, 1.0)[:, None]
         return total
 
-    def at_points(self, x: Array) -> Array:
-        """Return the positions (P, 3) of the points at vectors of the nodes."""
+    def at_points(self, x: Array, facets: Ints) -> Array:
+        """Return the positions (p, 3) of the points of facets at vectors of the nodes."""
+        parts = self.by_patch(facets)
         return np.concatenate(
-            [patch.at_places(patch.rule[0], x).reshape(-1, 3) for patch in self.patches]
+            [patch.at_places(patch.rule[0], x, own).reshape(-1, 3) for patch, own in parts]
         )
 
-    def areas(self, x: Array) -> Array:
-        """Return the areas (P,), of cables lengths, that points stand for at vectors of nodes."""
+    def areas(self, x: Array, facets: Ints) -> Array:
+        """Return the areas (p,), of cables lengths, that points of facets stand for."""
         areas = []
-        for patch in self.patches:
-            spans = [patch.at_places(d, x) for d in patch.rule[1:]]
+        for patch, own in self.by_patch(facets):
+            spans = [patch.at_places(d, x, own) for d in patch.rule[1:]]
             across = spans[0] if len(spans) == 1 else np.cross(spans[0], spans[1])
             areas.append(np.linalg.norm(across, axis=2) * patch.facet_set.weights)
         return np.concatenate([area.ravel() for area in areas])
 
-    # ---- points and closest points
-    # ------------------------------------------------------------------------
-    def points_of(self, facets: Ints) -> tuple[Ints, Ints]:
-        """Return the points of some facets (k,), and of each to which of the k it belongs."""
-        count = np.diff(self.first)[facets]
-        of = np.repeat(np.arange(len(facets)), count)
-        return (self.first[facets] - np.cumsum(count) + count)[of] + np.arange(len(of)), of
-
-    @cached_property
-    def inner(self) -> Array:
-        """Of the points p (P,), 1 within and 0 on free edges; see `closest_points.inner`."""
+    def inner(self, facets: Ints) -> Array:
+        """Of points p (k q,), 1 within and 0 on free edges; see `closest_points.inner`."""
         inside = []
-        for patch in self.patches:
-            rim = np.repeat(self.rim[patch.at], patch.count)
-            places = np.tile(patch.facet_set.points, (len(patch.facets), 1))
+        for patch, own in self.by_patch(facets):
+            rim = np.repeat(self.rim[patch.at][own], patch.count)
+            places = np.tile(patch.facet_set.points, (len(own), 1))
             inside.append(inner(self.library, patch.basis, rim, places))
         return np.concatenate(inside)
 
+    def points_of(self, facets: Ints) -> tuple[Ints, Ints]:
+        """Return the points of some facets (k,), and of each to which of the k it belongs."""
+        count = self.first[facets + 1] - self.first[facets]
+        of = np.repeat(np.arange(len(facets)), count)
+        return (self.first[facets] - np.cumsum(count) + count)[of] + np.arange(len(of)), of
+
+    def facet_of(self, points: Ints) -> Ints:
+        """Return the facets of points."""
+        return np.searchsorted(self.first, points, side="right") - 1
+
     def closest_points(
-        self, P: Array, Q: Array, facet: Ints, r: Array, beyond: float = 1e-9
+        self, P: Array, Q: Array, facets: Ints, row: Ints, r: Array, beyond: float = 1e-9
     ) -> tuple[Array, Array]:
         """Return places (n, 2) and gaps (n,) of closest points on facets; NaN: there is none.
 
-        `P`, `Q` : `polynomials` and `normals`; `facet` (n,), `r` (n, 3); a closest point may be
-        `beyond` the edges, in the parameters.
+        `P`, `Q` : `polynomials` and `normals` of the facets; `row` (n,) which of the k, `r` (n, 3);
+        a closest point may be `beyond` the edges, in the parameters.
         """
         bases = [patch.basis for patch in self.patches]
-        return closest_points_of(self.library, bases, self.type, P, Q, facet, r, beyond)
+        return closest_points_of(self.library, bases, self.type[facets], P, Q, row, r, beyond)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
@@ -18,6 +19,7 @@ from ..kinematics.quantity import real
 from ..values.arguments import among
 from .build import Kind, build_law, closure, kinds_of, predictable
 from .evaluate import evaluate_energy
+from .integral import INTEGRAL
 from .laminate import layered_laws
 from .layers import Layers
 from .mixed import FRAME, PART, PressureField
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from ..elements.element import Element
     from ..kinematics.naming import Energy
     from ..values.parameter import Value
+    from .integral import Density
     from .parts import EnergyCall
 
 Volumetric = Literal["full", "reduced", "split"]
@@ -50,6 +53,7 @@ def energy_laws(
     pressure: PressureField | None = None,
     frozen: bool = False,
     layer: int | None = None,
+    integral: Density | None = None,
     **options: bool,
 ) -> list[tuple[PointLaw, Rule]]:
     """Return the point laws of an energy on an element, each with its quadrature rule.
@@ -78,6 +82,7 @@ def energy_laws(
     pressure, frozen : the part ``"volumetric"`` as one of displacement and pressure, see `mixed`;
         at the points of the others.
     layer : of `Layers`, the number (from 0) of the one that is looked at; None: all of them.
+    integral : density of which the points of the first rule remember their parts, see `integral`.
     options : variants of the kinematics, e.g. ``curved=True``.
 
     Returns
@@ -119,9 +124,10 @@ def energy_laws(
     )
     laws: list[tuple[PointLaw, Rule]] = []
     function = f"{called.signature.name}()"
-    for group in groups:
+    integrals = [integral, *[None] * (len(groups) - 1)]
+    for group, own_integral in zip(groups, integrals, strict=True):
         names, parts, (rule, *_) = zip(*group, strict=True)
-        history = called.history_of(names)
+        history, stages = _with_integral(called.history_of(names), called.scalars, own_integral)
         labels = [] if called.parts.keys() <= {*names} else [*filter(None, names)]
         local = _local_of(called, parts) if called.local else ()
         total, own, all_outputs = sp.Add(*parts), kinds, outputs
@@ -135,7 +141,7 @@ def energy_laws(
             "_".join([called.name, *labels]),
             called.kinematics,
             total,
-            scalars=called.scalars,
+            scalars=stages,
             extra_geometry=geometry,
             kinds=own,
             title=_title(called, names),
@@ -148,6 +154,15 @@ def energy_laws(
         )
         laws.append((law, rule))
     return laws
+
+
+def _with_integral(
+    history: tuple[HistoryVariable, ...], stages: Mapping[str, sp.Expr], integral: Density | None
+) -> tuple[tuple[HistoryVariable, ...], Mapping[str, sp.Expr]]:
+    """Return what points remember, and named stages, with those of an integral."""
+    if integral is None:
+        return history, stages
+    return (*history, replace(INTEGRAL, update=integral.value)), {**stages, **integral.forces}
 
 
 def _require_full(volumetric: Volumetric | None) -> None:

@@ -2,7 +2,7 @@
 """Norms and tests of convergence shared by all Newton's methods; equations that others imply."""
 
 from .aids import AIDS, Aid, AidRow, wanted
-from .backtracking import Mended, MendedSteps, PartBacktracking
+from .backtracking import LineSearch, Mended, MendedSteps, PartBacktracking
 from .constraints import Constraints
 from .corrections import CORRECTION_TOLERANCE, FACTORS, SMALLEST_DISPLACEMENT, Leftover, largest_at
 from .equations import VectorEquations
@@ -34,6 +34,7 @@ __all__ = [
     "Equations",
     "Forcing",
     "Leftover",
+    "LineSearch",
     "Mended",
     "MendedSteps",
     "PartBacktracking",

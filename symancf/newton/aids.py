@@ -133,6 +133,12 @@ AIDS: dict[str, AidRow] = {
         "tests/unit/test_solver.py::test_mumps_takes_over_where_multigrid_does_not_get_there",
         "no solution without",
     ),
+    "search": AidRow(
+        "where points begin to flow, or to unload, the tangent jumps",
+        "line search on the incremental potential, see `LineSearch`",
+        "tests/unit/test_plasticity.py::test_a_line_search_spares_cuts_where_flow_turns",
+        "36 iterations, 171 and 3 cuts without",
+    ),
     "backtracking": AidRow(
         "one part in trouble cuts the steps of all; points that touch come and go in turn",
         "P. Deuflhard, Newton Methods for Nonlinear Problems (2004), section 3.3",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
@@ -164,6 +165,51 @@ class PartBacktracking(Aid):
             limit = before * np.sqrt(np.maximum(0.0, 1.0 - 2.0 * self._alpha * part))
             wrong |= (after > limit) & (before > 0.0) & ~self.test.closed
         return np.asarray(wrong)
+
+
+class LineSearch(Aid):
+    r"""Cuts steps at whose ends the potential grows: the tangent of a law with memory has kinks.
+
+    Where all forces have a potential W, its slope along a step is :math:`s(a) = -R(u - a\,d)
+    \cdot d`. A step that leads downhill, s(0) < 0, is full if :math:`s(1) \le |s(0)|/2`; else a is
+    the first of some secants with :math:`|s(a)| \le |s(0)|/2`, between ends whose slopes have
+    different signs (M. A. Crisfield, Non-Linear Finite Element Analysis of Solids and Structures 1,
+    Wiley 1991, section 9.2). Plasticity has an incremental potential: the least energy and
+    dissipation of a step.
+
+    Parameters
+    ----------
+    equations, evaluate : see `PartBacktracking`.
+    """
+
+    def __init__(self, equations: VectorEquations, evaluate: Evaluate) -> None:
+        self.equations, self._evaluate = equations, evaluate
+        self._trial, self._g = equations.scratch
+
+    def step(self) -> bool:
+        """Cut the step."""
+        step = self.equations.step
+        first = self.equations.F.dot(step)
+        if first > 0.0:
+            step.scale(self._part(step, first))
+        return True
+
+    def _part(self, step: PETSc.Vec, first: float) -> float:
+        """Return how much of the step is made (collective)."""
+        low, part, enough = (0.0, first), 1.0, REVERSED_FORCE_RATIO * first
+        for _ in range(MAX_HALVINGS):
+            self._trial.waxpy(-part, step, self.equations.x)
+            bad = self._evaluate(self._trial, self._g)
+            here = -math.inf if bad else self._g.dot(step)
+            if here >= -enough and (part == 1.0 or here <= enough):
+                break
+            if here < 0.0:
+                high = part, here
+            else:
+                low = part, here
+            share = low[1] / (low[1] - high[1]) if high[1] > -math.inf else 0.5
+            part = low[0] + (high[0] - low[0]) * min(max(share, 0.1), 0.9)
+        return part
 
 
 class Mends(Protocol):

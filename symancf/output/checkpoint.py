@@ -59,7 +59,7 @@ Facts: TypeAlias = "dict[str, Any]"  # as JSON keeps them
 T = TypeVar("T")
 
 FORMAT = "symancf checkpoint"
-VERSION = 5
+VERSION = 6
 METHOD, PARAMETERS = "method", "parameters"  # attributes: numbers of the method, of `Parameter`
 MOTION = ("rate", "acceleration")  # vectors of a state, beside `state`
 
@@ -221,9 +221,9 @@ def _append_variables(file: HdfFile, system: DiscreteSystem, state: State) -> No
     rank0 = slice(None if system.comm.rank == 0 else 0)
     for k, values in enumerate(state.terms):
         file.append(f"terms/{k}", values.reshape(-1)[rank0])
-    for folder, arrays in _sets_of(state).items():
-        for name, array in arrays.items():
-            file.append(f"{folder}/{name}", array[rank0])
+    for folder, (k, active) in _sets_of(state).items():
+        for name, rows in system.changing[k].own_rows(system, active).items():
+            file.append(f"{folder}/{name}", rows)
     old, after = map(system.memory.own_rows, (state.internal.old, state.internal.next))
     for k, (group, entities) in enumerate(_remembering(system)):
         ids, pair = entities.sort([v[k][entities.owned] for v in (old, after)])
@@ -232,12 +232,15 @@ def _append_variables(file: HdfFile, system: DiscreteSystem, state: State) -> No
             file.append(f"{group}/{name}", values)
 
 
-def _sets_of(state: State) -> dict[str, ActiveSet]:
-    """Return the active sets of a state and those of its pattern, by their groups in files."""
-    arrays = {f"active/{k}": active for k, active in enumerate(state.active)}
+def _sets_of(state: State) -> dict[str, tuple[int, ActiveSet]]:
+    """Return the active sets of a state and those of its pattern, by their groups in files.
+
+    With the numbers of the terms whose lists change.
+    """
+    sets = {f"active/{k}": (k, active) for k, active in enumerate(state.active)}
     for k, lists in enumerate(state.pattern):
-        arrays |= {f"pattern/{k}/{n}": entities for n, entities in enumerate(lists)}
-    return arrays
+        sets |= {f"pattern/{k}/{n}": (k, entities) for n, entities in enumerate(lists)}
+    return sets
 
 
 def vectors_of(state: State) -> dict[str, Array]:
@@ -390,9 +393,14 @@ def read(path: str | Path, system: Discretised[DiscreteSystem]) -> tuple[State, 
             file.every(f"terms/{k}").reshape(variable.value.shape)
             for k, variable in enumerate(system.state_variables)
         ),
-        active=tuple(file.arrays(f"active/{k}") for k, _ in enumerate(system.changing)),
+        active=tuple(
+            term.join(system, file.arrays(f"active/{k}")) for k, term in enumerate(system.changing)
+        ),
         pattern=tuple(
-            tuple(file.arrays(f"pattern/{k}/{n}") for n in file.names(f"pattern/{k}"))
+            tuple(
+                system.changing[int(k)].join(system, file.arrays(f"pattern/{k}/{n}"))
+                for n in file.names(f"pattern/{k}")
+            )
             for k in file.names("pattern")
         ),
         parameters=tuple(np.asarray(attributes.pop(PARAMETERS)).tolist()),
@@ -478,8 +486,8 @@ class _CheckpointFile:
             return sorted(file.get(folder, ()), key=lambda name: (len(name), name))
 
     def arrays(self, folder: str) -> ActiveSet:
-        """Return the arrays of a group, all of them."""
-        return {name: self.every(f"{folder}/{name}") for name in self.names(folder)}
+        """Return this rank's parts of the arrays of a group."""
+        return {name: self.rows(f"{folder}/{name}")[0] for name in self.names(folder)}
 
 
 def _plain(value: Data | np.generic | str) -> StoredValues:

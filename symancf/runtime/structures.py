@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _PLAIN = {
     "int": ctypes.c_int,
+    "int16_t": ctypes.c_int16,
     "int32_t": ctypes.c_int32,
     "int64_t": ctypes.c_int64,
     "uint8_t": ctypes.c_uint8,

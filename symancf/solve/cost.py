@@ -9,24 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..assembly.form import keeps_nodes
 from ..errors import outside
 from ..newton import FACTORS
 from ..runtime.progress import present_memory
 from .choice import SHARE_OF_MEMORY, free_memory, prices
 from .multigrid import GRIDS
-from .preconditioner import over_nodes
+from .preconditioner import without_aij
 
 if TYPE_CHECKING:
-    from ..assembly.discrete import DiscreteSystem
+    from collections.abc import Sequence
 
-#: Bytes that come for each entry of the tangent, by preconditioner ("halves": grids where the
-#: tangent is between nodes alone); factors come on top.
-BYTES_OF_TANGENT = {"halves": 4.6, "grids": 22.0, "gamg": 30.0, "others": 12.0}
+    from ..assembly.discrete import DiscreteSystem
+    from ..assembly.form import Form
+
+#: Bytes that come for each entry of the tangent, by preconditioner ("halves": grids where bodies
+#: are cells of nodes; "rest": of other terms then); factors come on top.
+BYTES_OF_TANGENT = {"halves": 4.6, "rest": 22.0, "grids": 22.0, "gamg": 30.0, "others": 12.0}
 BYTES_OF_UNKNOWN = 270.0  # of vectors and diagonal blocks beside entries stored by halves
+BYTES_OF_DIRECTIONS = 200.0  # of directions of GMRES, of an unknown
 BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions, not by halves
 BYTES_OF_MOTION = 370.0  # of further vectors of motions, of an unknown whose tangent is by halves
 SEVERAL_RANKS = 1.6  # memory of factors on some ranks by that on one
-BYTES_OF_FACET = 1520.0  # of a facet that may touch deformable ones, on every rank
+BYTES_OF_FACET = 140.0  # of a facet that may touch deformable ones, on every rank
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
 LIBRARIES = 1.5e8  # bytes of a rank for Python, PETSc and what else does not grow
 
@@ -43,7 +48,8 @@ class Cost:
     present : of the system as it is, with libraries [bytes].
     more : what matrix, solver and vectors need beside it [bytes].
     free : what the machines of all ranks have left [bytes].
-    each : what every rank has, whatever their number: libraries, facets of contact [bytes].
+    each : what every rank has, whatever their number: libraries, the facets of contact, and what
+        their points remember [bytes].
     factors : what of `more` a direct solver takes [bytes].
     """
 
@@ -104,31 +110,40 @@ def cost_of(system: DiscreteSystem, solver: str, symmetric: bool, moves: bool = 
     """
     if "matrix" not in vars(system):
         system.revise(system.time)
-    entries, unknowns = _entries(system), system.numbering.size
-    stored = "halves" if symmetric and _by_halves(system, solver, moves) else solver
-    each_entry = BYTES_OF_TANGENT.get(stored, BYTES_OF_TANGENT["others"])
-    more = (each_entry + (BYTES_OF_MASS if moves and stored != "halves" else 0.0)) * entries
-    if stored == "halves":
+    entries, unknowns = _entries(system, system.forms), system.numbering.size
+    each_entry = BYTES_OF_TANGENT.get(solver, BYTES_OF_TANGENT["others"])
+    more = (each_entry + (BYTES_OF_MASS if moves else 0.0)) * entries
+    if _by_halves(system, solver, moves):
+        rest = [form for form in system.forms if not keeps_nodes(form)]
+        beside = _entries(system, rest) if rest else 0.0
+        more = BYTES_OF_TANGENT["halves"] * (entries - beside) + BYTES_OF_TANGENT["rest"] * beside
         more += (BYTES_OF_UNKNOWN + (BYTES_OF_MOTION if moves else 0.0)) * unknowns
+        more += 0.0 if symmetric else BYTES_OF_DIRECTIONS * unknowns
     comm, factors = system.comm, 0.0
     if solver in FACTORS:
         factors = _of_several(comm.size) * prices(system, "grids", symmetric).memory
     present = float(system.sum(np.array([present_memory()]))[0])
-    each, free = LIBRARIES + BYTES_OF_FACET * _facets(system), free_memory(comm)
+    each, free = LIBRARIES + _of_contact(system), free_memory(comm)
     more += factors
     return Cost(solver, comm.size, unknowns, entries, present, more, free, each, factors)
 
 
-def _facets(system: DiscreteSystem) -> int:
-    """Return the facets that every rank has: those of contacts of deformable bodies."""
+def _of_contact(system: DiscreteSystem) -> float:
+    """Return what every rank has of contacts of deformable bodies [bytes].
+
+    Facets, and what all points remember from before the step and after it.
+    """
     pairs = [each.surfaces for term in system.changing for each in getattr(term, "facing", ())]
     surfaces = {id(surface): surface for pair in pairs for surface in pair.both}
-    return sum(len(surface.facets) for surface in surfaces.values())
+    facets, memory = sum(len(surface.facets) for surface in surfaces.values()), system.memory
+    remembered = zip(memory.forms, memory.values.old, strict=True)
+    history = sum(rows.nbytes for form, rows in remembered if form.changing)
+    return BYTES_OF_FACET * facets + 2.0 * history
 
 
 def _by_halves(system: DiscreteSystem, solver: str, moves: bool) -> bool:
     """Whether the tangent is stored by halves, see `Half` (collective)."""
-    if solver != GRIDS or isinstance(over_nodes(system), str):
+    if solver != GRIDS or not without_aij(system, "cg", solver):
         return False
     return system.moves_by_halves if moves else system.has_halves
 
@@ -142,8 +157,10 @@ def warn_of_memory(system: DiscreteSystem, solver: str, symmetric: bool) -> None
         warnings.warn(f"memory may not suffice: {cost}", stacklevel=outside())
 
 
-def _entries(system: DiscreteSystem, most: int = 800, corners: int = 1 << 19) -> float:
-    """Return about how many entries the tangent has (collective).
+def _entries(
+    system: DiscreteSystem, forms: Sequence[Form], most: int = 800, corners: int = 1 << 19
+) -> float:
+    """Return about how many entries the tangent of some forms has (collective).
 
     The neighbours of up to `most` nodes of each rank are counted, in so many `corners` of cells
     at a time. Multiples of the golden ratio are as even as can be, and follow no line of a mesh.
@@ -156,7 +173,7 @@ def _entries(system: DiscreteSystem, most: int = 800, corners: int = 1 << 19) ->
     mark = np.full(numbering.vertices, -1, np.int32)
     mark[sample] = np.arange(len(sample), dtype=np.int32)
     pairs = [np.zeros((0, 2), np.int64)]
-    for form in system.forms:
+    for form in forms:
         flat, width = form.vertices.ravel(), form.vertices.shape[-1]
         start = form.vertex_start if form.vertices.ndim == 1 else None
         for first in range(0, len(flat), corners):

@@ -355,6 +355,13 @@ static void substitute(const symancf_factor *f, double *y)
 /* Write b - A x to r. */
 static void subtract_product(const symancf_factor *f, const double *b, const double *x, double *r)
 {
+  if (f->transposed) {
+    memcpy(r, b, (size_t)f->unknowns * sizeof(double));
+    for (int32_t i = 0; i < f->unknowns; i++)
+      for (int32_t k = f->nonzero_start[i]; k < f->nonzero_start[i + 1]; k++)
+        r[f->nonzero_column[k]] -= f->nonzero[k] * x[i];
+    return;
+  }
   for (int32_t i = 0; i < f->unknowns; i++) {
     double sum = b[i];
     for (int32_t k = f->nonzero_start[i]; k < f->nonzero_start[i + 1]; k++)
@@ -487,6 +494,18 @@ void symancf_factor_solve(symancf_factor *f, const double *b, double *x)
   subtract_product(f, b, x, rest);
   solve(f, rest, correction);
   for (int32_t i = 0; i < f->unknowns; i++) x[i] += correction[i];
+}
+
+/* The same with the transpose, of which left and right, lower and upper have changed places. */
+void symancf_factor_solve_transposed(symancf_factor *f, const double *b, double *x)
+{
+  symancf_factor other = *f;
+  other.transposed = !f->transposed;
+  other.left = f->right;
+  other.right = f->left;
+  other.upper = f->lower;
+  other.lower = f->upper;
+  symancf_factor_solve(&other, b, x);
 }
 
 /*

@@ -51,6 +51,7 @@ typedef struct {
   int32_t *nonzero_start, *nonzero_column;  /* its entries that are not zero, */
   int32_t *nonzero_place, nonzeros;         /* where they are in `value`, and how many */
   double *nonzero;
+  int32_t transposed; /* whether products are those with the transpose */
   int32_t refines; /* whether each solution is corrected */
   int32_t negative; /* eigenvalues of a symmetric matrix below zero, -1: not known */
   /* workspace */

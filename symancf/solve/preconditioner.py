@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from mpi4py import MPI
 
 from ..assembly.half import Half
@@ -19,6 +21,7 @@ from ..runtime.collective import together
 from ..runtime.log import EVENTS
 from ..runtime.petsc import PETSc, functions, release
 from . import bddc
+from .bordered import Bordered
 from .fixed_solver import FIXED, FixedSolver
 from .multigrid import (
     GRIDS,
@@ -29,19 +32,26 @@ from .multigrid import (
     Products,
     has_others,
     nodes_of,
+    numbers_at,
     register_pc,
 )
 from .saddle import Saddle
 from .updated_rows import UPDATED, UpdatedRows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..arrays import Array
     from ..assembly.discrete import DiscreteSystem
     from ..assembly.matrix import Matrix
 
 _Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_Solve = ctypes.CFUNCTYPE(ctypes.c_int, *4 * (ctypes.c_void_p,))
 _SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _PETSC_ERR_USER = 83
+
+MOST_BORDERS = 16  # pressures of gas that are eliminated, with a cycle for each in every tangent
 
 register_pc()
 
@@ -70,15 +80,32 @@ def over_nodes(system: DiscreteSystem, alone: bool = True) -> GridNodes | str:
     return cached[2][0]
 
 
+def bordered(system: DiscreteSystem) -> bool:
+    """Tell whether `Bordered` serves: gas, in few cavities (collective)."""
+    numbering = system.numbering
+    if not has_gas(system) or isinstance(over_nodes(system, alone=False), str):
+        return False
+    pressures = numbering.those("algebraic")[numbering.coordinate_of_row]
+    return bool(system.sum(np.array([float(pressures.sum())]))[0] <= MOST_BORDERS)
+
+
+def has_gas(system: DiscreteSystem) -> bool:
+    """Whether there are pressures of gas beside displacements of nodes, and nothing else."""
+    blocks = system.numbering.blocks
+    gas = [block.kind == "algebraic" and block.sums for block in blocks]
+    others = {block.name for block, is_gas in zip(blocks, gas, strict=True) if not is_gas}
+    return any(gas) and others == {"position"}
+
+
 def without_aij(system: DiscreteSystem, method: str, preconditioner: str) -> bool:
     """Tell whether the tangent needs not be PETSc's AIJ (collective).
 
-    So it is with multigrid on grids over nodes without other unknowns, in methods whose residual
-    needs no norm of the tangent; `ksp_type` and `pc_type`.
+    So it is with multigrid on grids over nodes without other unknowns than few pressures of gas, in
+    methods whose residual needs no norm of the tangent; `ksp_type` and `pc_type`.
     """
     if preconditioner != GRIDS or method not in ("cg", "gmres", "fgmres"):
         return False
-    return not isinstance(over_nodes(system), str)
+    return not isinstance(over_nodes(system), str) or bordered(system)
 
 
 class Preconditioner:
@@ -111,11 +138,12 @@ class Preconditioner:
         self.fixed: FixedSolver | None = None
         self.rows: UpdatedRows | None = None
         self._rounded: tuple[Rounded, Shell] | None = None
-        self._multigrid: Multigrid | PMultigrid | Saddle | None = None
+        self._multigrid: Multigrid | PMultigrid | Saddle | Bordered | None = None
         self._products: Products | None = None
         self._error: BaseException | None = None
         self._coarse = True
         self._calls = _SetUp(self._set_up), _Mult(self._apply), _View(self._view)
+        self._around = _Solve(self._begin), _Solve(self._end)
 
     def attach(self) -> None:
         """Give the KSP the preconditioner that its options have chosen (collective).
@@ -140,6 +168,8 @@ class Preconditioner:
         functions.PCShellSetSetUp(handle, self._calls[0])
         functions.PCShellSetApply(handle, self._calls[1])
         functions.PCShellSetView(handle, self._calls[2])
+        functions.PCShellSetPreSolve(handle, self._around[0])
+        functions.PCShellSetPostSolve(handle, self._around[1])
         functions.PCShellSetName(handle, b"multigrid on grids over the nodes")
 
     @property
@@ -180,7 +210,7 @@ class Preconditioner:
         levels = self._multigrid
         if isinstance(levels, PMultigrid):
             return levels.corners
-        return levels.multigrid if isinstance(levels, Saddle) else levels
+        return levels.multigrid if isinstance(levels, Saddle | Bordered) else levels
 
     def renew(self, operator: PETSc.Mat, coarse: bool = True) -> None:
         """Take the present entries of the tangent (collective).
@@ -211,11 +241,13 @@ class Preconditioner:
         """Let factors take the place of a cycle that does not serve; see `Saddle.take_over`."""
         return isinstance(self._multigrid, Saddle) and self._multigrid.take_over()
 
-    def _choose(self) -> Multigrid | PMultigrid | Saddle:
+    def _choose(self) -> Multigrid | PMultigrid | Saddle | Bordered:
         nodes = over_nodes(self._system)
         if isinstance(nodes, str):
             others = over_nodes(self._system, alone=False)
             if not isinstance(others, str):
+                if isinstance(self._matrix, Half):
+                    return Bordered(self._matrix, others, self._symmetric, self._prefix)
                 return Saddle(self._system, self._entries, others, self._symmetric, self._prefix)
             raise SymancfError(
                 f"there is no preconditioner {GRIDS!r}: {nodes}", asked="-pc_type", given=GRIDS
@@ -273,6 +305,29 @@ class Preconditioner:
             return _PETSC_ERR_USER
         return 0
 
+    def _begin(self, pc: int, ksp: int, b: int, x: int) -> int:
+        try:
+            if isinstance(self._multigrid, Bordered):
+                right = ctypes.c_void_p(b)
+                with _written(right, self._matrix.numbering.rows) as numbers:
+                    self._multigrid.begin(self._ksp.getOperators()[0], numbers)
+        except BaseException as error:
+            self._error = self._error or error
+            return _PETSC_ERR_USER
+        return 0
+
+    def _end(self, pc: int, ksp: int, b: int, x: int) -> int:
+        try:
+            if isinstance(self._multigrid, Bordered):
+                rows = self._matrix.numbering.rows
+                right, solution = (_written(ctypes.c_void_p(v), rows) for v in (b, x))
+                with right as numbers, solution as unknowns:
+                    self._multigrid.end(numbers, unknowns)
+        except BaseException as error:
+            self._error = self._error or error
+            return _PETSC_ERR_USER
+        return 0
+
     def _view(self, pc: int, viewer: int) -> int:
         try:
             if self._multigrid is not None:
@@ -289,3 +344,14 @@ class Preconditioner:
         rounded = None if self._rounded is None else self._rounded[1].error
         half = self._matrix.error if isinstance(self._matrix, Half | MatrixFree) else None
         return self._error or products or rounded or half
+
+
+@contextmanager
+def _written(vector: ctypes.c_void_p, size: int) -> Iterator[Array]:
+    """Give the numbers of a vector of PETSc to write to."""
+    at = ctypes.c_void_p()
+    functions.VecGetArray(vector, ctypes.byref(at))
+    try:
+        yield numbers_at(at, size)
+    finally:
+        functions.VecRestoreArray(vector, ctypes.byref(at))

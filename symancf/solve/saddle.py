@@ -16,7 +16,7 @@ from ..newton.followers import Followers, followers
 from ..runtime.collective import shares
 from .blocks import NodalBlocks
 from .factors import Factors
-from .multigrid import Multigrid, displaced, print_to
+from .multigrid import Multigrid, displaced, numbers_at, print_to
 from .others import OtherUnknowns
 from .schur_complement import SchurComplement
 
@@ -150,17 +150,17 @@ class Saddle:
         """Write what it makes of rows r to z, by addresses (collective)."""
         rows = len(self._place)
         if self._all_factors is not None:
-            self._r.setArray(_at(r, rows))
+            self._r.setArray(numbers_at(r, rows))
             self._all_factors.solve(self._r, self._z)
-            _at(z, rows)[:] = self._z.getArray(readonly=True)
+            numbers_at(z, rows)[:] = self._z.getArray(readonly=True)
             return
         reduced = self._reduced
-        reduced.begin(_at(r, rows))
+        reduced.begin(numbers_at(r, rows))
         right_side, solution = reduced.right_side.getArray(), reduced.solution.getArray()
         self._cycle(right_side, solution)
         if self._others is not None:
             self._others.complete(right_side, solution, self._cycle)
-        reduced.end(_at(z, rows))
+        reduced.end(numbers_at(z, rows))
 
     def _cycle(self, r: Array, z: Array) -> None:
         """Write a cycle for the displacements of nodes (collective)."""
@@ -180,10 +180,3 @@ class Saddle:
             "other unknowns factored",
         )
         self.multigrid.view(viewer)
-
-
-def _at(address: ctypes.c_void_p, size: int) -> Array:
-    """Return the numbers at an address."""
-    if not size:
-        return np.zeros(0)
-    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address.value or 0))

@@ -17,7 +17,7 @@ from . import bddc
 from .choice import MOST_ITERATIONS, prices
 from .fixed_solver import FIXED
 from .multigrid import GRIDS, displaced
-from .preconditioner import over_nodes
+from .preconditioner import bordered, has_gas, over_nodes
 from .rigid import attach_rigid_modes
 from .updated_rows import UPDATED
 
@@ -64,14 +64,6 @@ def is_saddle(system: DiscreteSystem) -> bool:
     return any(form.role == "constraint" for form in system.forms) or any(
         block.kind == "multiplier" for block in system.numbering.blocks
     )
-
-
-def _has_gas(system: DiscreteSystem) -> bool:
-    """Whether there are pressures of gas beside displacements of nodes, and nothing else."""
-    blocks = system.numbering.blocks
-    gas = [block.kind == "algebraic" and block.sums for block in blocks]
-    others = {block.name for block, is_gas in zip(blocks, gas, strict=True) if not is_gas}
-    return any(gas) and others == {"position"}
 
 
 def _factored(system: DiscreteSystem) -> bool:
@@ -181,7 +173,9 @@ def _cells(system: DiscreteSystem) -> set[str]:
 def _iterative(system: DiscreteSystem, kind: str, dynamic: bool) -> dict[str, Option]:
     """Return the options of Krylov's methods with a multigrid."""
     bound = any(block.is_equation for block in system.numbering.blocks)  # pressures of gas
-    definite = is_symmetric(system, dynamic) and not is_saddle(system) and not bound
+    by_halves = kind == GRIDS and not dynamic and bordered(system) and system.has_halves
+    definite = is_symmetric(system, dynamic) and not is_saddle(system)
+    definite = definite and (by_halves or not bound)
     method = "cg" if definite else "gmres"
     options: dict[str, Option] = {
         "ksp_type": method,
@@ -201,7 +195,7 @@ def _iterative(system: DiscreteSystem, kind: str, dynamic: bool) -> dict[str, Op
             "mg_levels_esteig_ksp_type": method,
             "mg_levels_pc_type": "jacobi",
         }
-    if isinstance(over_nodes(system), str):
+    if isinstance(over_nodes(system), str) and not by_halves:
         options |= {"ksp_type": "fgmres", "ksp_gmres_restart": 60, "ksp_max_it": 200}
         if dynamic:
             options["ksp_rtol"] = 1e-5  # fewer residuals
@@ -251,7 +245,7 @@ def _over_grids(system: DiscreteSystem, preconditioner: str | None) -> bool:
     ------
     SymancfError : it cannot and is asked for.
     """
-    bound = is_saddle(system) or _has_gas(system)
+    bound = is_saddle(system) or has_gas(system)
     nodes = over_nodes(system, alone=preconditioner != GRIDS and not bound)
     if preconditioner == GRIDS and isinstance(nodes, str):
         other = "lu" if _multipliers(system) else "gamg"  # which breaks down with them

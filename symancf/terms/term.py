@@ -14,6 +14,7 @@ from symancf_codegen.functions import kinked, symbolic
 
 from ..arrays import Array, Ints, Ints32
 from ..assembly import numbering
+from ..assembly.state import join_rows, rows_of_one
 from ..errors import ConstraintError
 from ..kinematics.memory import STEP
 from ..places.opposite import in_pairs
@@ -296,6 +297,14 @@ class PlaceBinding:
     def activate(self, configuration: Configuration, active: ActiveSet) -> bool:
         """Take places of `active`; tell whether they are others."""
         return self.entities.activate(configuration, active)
+
+    def own_rows(self, configuration: Configuration, active: ActiveSet) -> ActiveSet:
+        """Return all rows on the first rank."""
+        return rows_of_one(configuration.comm, active)
+
+    def join(self, configuration: Configuration, rows: ActiveSet) -> ActiveSet:
+        """Return all rows on every rank (collective)."""
+        return join_rows(configuration.comm, rows)
 
     def entities_of(self, active: ActiveSet) -> ActiveSet:
         """Return the vertices of places."""

@@ -29,8 +29,8 @@ def depends_on_time_alone(functions: Iterable[Any], vectors: Iterable[Array]) ->
     """Tell whether functions of time read nothing that a motion changes.
 
     What they were given, close over and name is followed, and what that refers to. The `vectors`
-    are of the motion, and so may be objects of this package but a `Parameter`. Where there is too
-    much to look at the answer is no.
+    are of the motion, and so may be objects of this package but a `Parameter` or a `Series`. Where
+    there is too much to look at the answer is no.
     """
     changing = {id(vector) for vector in vectors}
     reached = _reached(functions)
@@ -69,6 +69,7 @@ def _reached(functions: Iterable[Any]) -> dict[int, Any] | None:
 def _may_read(thing: Any) -> bool:
     """Tell whether an object is one of this package, or refers to something unseen."""
     own = _package(type(thing)) == "symancf" and not isinstance(thing, OWN)
+    own = own and not getattr(type(thing), "of_time_alone", False)
     return own or isinstance(thing, weakref.ref)
 
 

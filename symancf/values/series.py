@@ -45,6 +45,8 @@ class TimeSeries(OwnAttributes):
     4.0
     """
 
+    of_time_alone = True  # it reads nothing else
+
     def __init__(
         self,
         times: npt.ArrayLike,

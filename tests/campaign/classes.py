@@ -23,6 +23,7 @@ CLASSES: dict[str, tuple[int, float]] = {
     "energies": (30, 90.0),
     "frames": (60, 60.0),
     "relations": (60, 120.0),
+    "reversals": (27, 120.0),
     "throws": (24, 500.0),
     "many": (6, 500.0),
     "soak": (5, 500.0),

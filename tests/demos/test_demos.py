@@ -49,6 +49,7 @@ DEMOS = {
     ),
     "sections": (1, ("results/sections.png",)),
     "grip_force": (1, ("results/grip_force.png",)),
+    "flexure_angles": (1, ("results/flexure_angles.png",)),
     "manipulator_torques": (1, ("results/manipulator_torques.png",)),
     "arm_identification": (1, ("results/arm_identification.png",)),
     "finger_design": (1, ("results/finger_design.png",)),

@@ -17,12 +17,15 @@ from symancf.bench.contact import row as contact_row
 from symancf.bench.elements import CHOICES, STRUCTURES, seconds_to
 from symancf.bench.elements import compare as compare_elements
 from symancf.bench.largest import run
+from symancf.bench.laws import compare as compare_laws
 from symancf.bench.mechanism import MODELS as MECHANISMS
 from symancf.bench.mechanism import run as run_mechanism
 from symancf.bench.mechanisms import compare as compare_mechanisms
 from symancf.bench.motion import move
 from symancf.bench.motions import compare
 from symancf.bench.picture import draw
+from symancf.bench.products import beside
+from symancf.bench.products import compare as compare_products
 from symancf.bench.solution import pulled, size
 from symancf.bench.tendons import compare as compare_tendons
 from symancf.errors import ParameterError
@@ -111,6 +114,26 @@ def test_a_cube_from_a_file_phase_by_phase(
     assert not list(tmp_path.iterdir())
     assert main(largest=3) == 0
     assert "27 hexahedra from HDF5 on 1 ranks" in capsys.readouterr().out
+
+
+def test_deal_ii_stands_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    ours, peer, _, other = compare_products(lambda command: {}, 2)
+    for row in (peer, other):
+        assert row["peer"] == "deal.II"
+        assert "no-such-compiler" in row["missing"]
+        assert row["missing"].endswith("(Debian: apt install libdeal.ii-dev)")
+    stored = "nothing", "logarithm", "inverse", "tangent"
+    theirs = {
+        f"{precision}_{each}": {"seconds": 3.0 * ours[f"{precision}_seconds"], **ours[precision]}
+        for precision in ("double", "single")
+        for each in stored
+    }
+    row = beside(ours, {"name": "deal.II", **theirs})
+    assert row["same_work"]
+    assert set(row["times"].values()) == {3.0}
+    theirs["double_inverse"]["sum"] += 1e-11 * ours["double"]["norm"]
+    assert not beside(ours, theirs)["same_work"]
 
 
 def test_a_peer_that_is_missing_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,3 +318,15 @@ def test_elements_are_measured_without_kernels(
     line = next(t for t in capsys.readouterr().out.splitlines() if "hex8" in t)
     assert "+2  100" in line
     assert line.split("│")[-2].strip() == "1000"
+
+
+def test_laws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = compare_laws(["extended tube, tet10"], divisions=2)
+    assert rows[0]["ratio"] == pytest.approx(rows[0]["tangent_us"] / rows[0]["simple_us"])
+    assert rows[0]["simple"] == "yeoh"
+    assert rows[0]["most"] == 3.0
+    monkeypatch.setattr("symancf.bench.laws.compare", lambda *_: rows)
+    assert main(laws=[]) == 0
+    assert "extended tube" in capsys.readouterr().out
+    with refused(ParameterError, asked="laws", given="rubber"):
+        compare_laws(["rubber"])

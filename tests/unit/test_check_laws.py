@@ -210,6 +210,47 @@ def test_a_system_tells_of_a_law_that_depends_on_the_frame() -> None:
         assert any("depends on the frame" in str(w.message) for w in caught) == is_told
 
 
+def _lost(J: Any, I1: Any, *, mu: Any, k: Any) -> Any:
+    return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + (J - 1) ** 2 + k * (J - 1) ** 2
+
+
+def _stretch_and_bend(epsilon: Any, kappa: Any, *, EA: Any, EI: Any) -> Any:
+    return EA * (epsilon**2 + kappa**2) / 2 + EI * kappa**2
+
+
+def _modulus_as_number(J: Any, I1: Any, *, mu: Any) -> Any:
+    return mu / 2 * (I1 - 3 - 2 * sp.log(J)) + 20.0 * (J - 1) ** 2
+
+
+def _cable(epsilon: Any, kappa: Any, *, EA: Any, EI: Any) -> Any:
+    return EA * epsilon**2 / 2 + EI * kappa**2 / 2
+
+
+@pytest.mark.parametrize(
+    ("law", "names", "sum_of_units"),
+    [
+        (_lost, ("mu", "k"), "(J - 1)**2"),
+        (_modulus_as_number, ("mu",), None),
+        (_stretch_and_bend, ("EA", "EI"), "epsilon**2 + kappa**2"),
+        (_cable, ("EA", "EI"), None),
+    ],
+)
+def test_a_system_tells_of_a_law_that_adds_units(
+    law: Any, names: tuple[str, ...], sum_of_units: str | None
+) -> None:
+    if "EA" in names:
+        mesh, element = sa.Mesh.box((1.0,), (2,)), sa.elements.ancf_cable
+    else:
+        mesh, element = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1)), sa.elements.hex8_plain
+    body = sa.Body(mesh["body"], element, law, **dict.fromkeys(names, 1.0))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"])])).solve()
+    told = [str(w.message) for w in caught if "no energy density" in str(w.message)]
+    assert len(told) == (sum_of_units is not None)
+    assert all(sum_of_units in text and law.__name__ in text for text in told)
+
+
 OF_THE_LITERATURE = [
     "yeoh_1990",
     "gent_thomas",

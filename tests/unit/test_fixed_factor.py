@@ -371,3 +371,19 @@ def test_directions_in_which_columns_buckle_are_counted(
             numbers.append(problem.history.steps[-1].unstable)
         found.append(numbers)
     assert found == 2 * [[0, 0, 2, 4]]
+
+
+@pytest.mark.parametrize("own", [0, 2])
+def test_solutions_with_the_transpose(own: int) -> None:
+    rng = np.random.default_rng(5)
+    A, constrains = saddle(rng, 6, own, 1)
+    n = int((~constrains).sum())
+    A = A + sp.csr_matrix(
+        np.pad(0.1 * A[:n, :n].toarray() * rng.normal(size=(n, n)), (0, A.shape[0] - n))
+    )
+    factor, b = factor_of(A, constrains, symmetric=False), rng.normal(size=A.shape[0])
+    assert factor.renew()
+    x = factor.solve_transposed(b)
+    np.testing.assert_allclose(A.T @ x, b, atol=1e-9 * np.abs(b).max())
+    assert np.abs(A @ x - b).max() > 0.1
+    np.testing.assert_allclose(A @ factor.solve(b), b, atol=1e-9 * np.abs(b).max())

@@ -132,19 +132,75 @@ def test_a_mechanism_with_multipliers_and_a_strut() -> None:
     strut_ends = link.at((0.0, 0.0, 0.05)), sa.ground.at((1.2, 3.0, 0.05))
     clamp = sa.fix(a["x0"])
     hold = sa.fix(b["x1"], displacement=(lambda t: move.value * t, 0.0, lambda t: 0.02 * t))
+    right = sa.joints.spherical(b.at((1.4, 0.0, 0.0)), ends[1], name="right")
+    left = sa.joints.spherical(a.at((1.0, 0.0, 0.0)), ends[0], name="left")
     terms = [
         clamp,
         hold,
-        sa.joints.spherical(a.at((1.0, 0.0, 0.0)), ends[0], name="left"),
-        sa.joints.spherical(b.at((1.4, 0.0, 0.0)), ends[1], name="right"),
+        left,
+        right,
         sa.joints.distance(*strut_ends, length),
         sa.gravity((0.0, 1.5, lambda t: -g.value * t)),
     ]
     height = sa.Goal(lambda u_a: u_a[2], ends[1])
     turned = sa.Goal(lambda e1_a, r_b: e1_a[2] + r_b[0] ** 2, ends[0], a.at((0.5, 0.0, 0.0)))
     reaction = sa.Goal(lambda F, M: F[0] + 2 * F[2] - M[1], clamp)
+    pull = sa.Goal(lambda F, r_a, X_b: F.dot(r_a - X_b) ** 2, right)
+    joint = sa.Goal(lambda F, e1_b: F.dot(e1_b) + 0.1 * F[2], left)
     system = sa.System(a, b, link, terms=terms)
-    Case(system, [height, turned, reaction], [EI, EA, g, move, length]).check(rel=1e-6)
+    goals = [height, turned, reaction, pull, joint * height]
+    case = Case(system, goals, [EI, EA, g, move, length])
+    acting = left.reaction(system)
+    only = sa.Goal(lambda F, M: F[2] + 0.1 * F[1] + M[0], left)
+    value = acting.force[2] + 0.1 * acting.force[1] + acting.moment[0]
+    assert case.problem.value(only) == pytest.approx(value, rel=1e-12)
+    case.check(rel=1e-6)
+
+
+def strained(W: Any, von_mises: Any, J: Any, u: Any) -> Any:
+    """Return energy, stresses and volume in one density."""
+    return W + 10.0 * von_mises**4 + J * (1 + u[2])
+
+
+def test_integrals_over_a_body() -> None:
+    """Energy and stresses follow moduli of the body directly, too."""
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
+    mu = sa.Field(np.array([1.0, 1.2]))
+    lam, load = sa.Parameter("lam", 2.0), sa.Parameter("load", 0.03)
+    body = sa.Body(mesh["body"], hex8_plain, neo_hooke(), mu=mu, lam=lam)
+    pull = sa.traction(body["x1"], (0.0, load, load))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), pull])
+    total = sa.Goal(strained, body)
+    sag = sa.Goal(lambda u_a: u_a[2], body.at((2.0, 0.5, 0.5)))
+    case = Case(system, [total, total * sag], [mu, lam, load])
+    fields = sa.sample(system, body, fields={"density": strained}, at="cell").cell_data
+    known = system.comm.allreduce(float(fields["density"].sum()))  # means of cells of volume 1
+    assert case.problem.value(total) == pytest.approx(known, rel=1e-12)
+    case.check()
+
+
+def test_what_is_no_goal_of_a_body_or_a_joint_is_refused() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
+    law = sa.energies.prony(neo_hooke(), g=(0.4,), tau=(0.05,))
+    body = sa.Body(mesh["body"], hex8_plain, law, mu=1.0, lam=2.0)
+    with pytest.raises(sa.ParameterError, match="'body' has a law that remembers"):
+        sa.Goal(lambda J: J, body)
+    given = {"mu1": 1.0, "alpha1": 2.5, "k": 5.0}
+    stretched = sa.Body(mesh["body"], hex8_plain, sa.energies.ogden(terms=1), **given)
+    with pytest.raises(sa.KinematicsError, match="principal stretches"):
+        sa.Goal(lambda von_mises: von_mises**2, stretched)
+    with pytest.raises(sa.KinematicsError, match="offers"):
+        sa.Goal(lambda kappa: kappa, stretched)
+    with pytest.raises(sa.KinematicsError, match="returns 9 components"):
+        sa.Goal(lambda F: F, stretched)
+    given = {"EA": 1.0, "EI": 1.0}
+    line = sa.Body(sa.Mesh.box((1.0,), (1,))["body"], ancf_cable, sa.energies.cable(), **given)
+    head = sa.RigidBody.sphere(0.1, position=(1.0, 0.0, 0.0), rho=1.0)
+    clamp = sa.joints.clamp(line["x1"], head)
+    with pytest.raises(sa.ParameterError, match="of several constraints"):
+        sa.Goal(lambda F: F[0], clamp)
+    with pytest.raises(sa.ParameterError, match="has that alone"):
+        sa.Goal(lambda F: F[0], clamp, body)
 
 
 def test_gas_in_a_block() -> None:

@@ -162,15 +162,6 @@ def test_multigrid_smooths_with_the_entries_themselves() -> None:
     assert np.abs(one - exact).max(initial=0.0) < 1e-9
 
 
-def test_terms_with_other_tangents_keep_aij() -> None:
-    system = block()
-    (body,) = system.bodies
-    ball = sa.Contact(body["x1"], sa.Sphere(1.0, (2.5, 0.5, 0.5)))
-    other = sa.System(body, terms=[sa.fix(body["x0"]), ball])
-    assert system._discrete.has_halves
-    assert not other._discrete.has_halves
-
-
 def moving(
     options: dict[str, Any], *, follower: bool = False, viscous: bool = False
 ) -> tuple[sa.System, int]:

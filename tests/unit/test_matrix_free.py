@@ -126,7 +126,7 @@ def test_products_are_those_of_entries(kind: str, at_points: bool) -> None:
     matrix.multiply(v, f)
     own = numbering.to_rows(f.astype(float)) * matrix.scale
     error = np.abs(own - expected.getArray()).max(initial=0.0)
-    assert error < 3e-6 * expected.norm(3)
+    assert error < (5e-5 if at_points else 3e-6) * expected.norm(3)
 
 
 def solved(system: sa.System, storage: str, **options: Any) -> tuple[Array, list[int]]:

@@ -151,8 +151,9 @@ def pendulum() -> Case:
     def spring(e1_a: Any, e1_b: Any, *, k: Any) -> Any:
         return k * (1 - e1_a.dot(e1_b))
 
+    hinge = sa.joints.revolute(left, sa.ground, axis=y, name="j1")
     terms = [
-        sa.joints.revolute(left, sa.ground, axis=y, name="j1"),
+        hinge,
         sa.joints.revolute(right, near, axis=y, name="j2"),
         sa.gravity((0.0, 0.0, lambda t: -p["g"].value)),
         sa.moment(a, (0.0, lambda t: p["amp"].value * np.sin(7.0 * t), 0.0)),
@@ -162,7 +163,9 @@ def pendulum() -> Case:
         ),
     ]
     end = sa.Goal(lambda u_a, v_a: u_a[0] + 0.1 * v_a[2], tip)
+    push = sa.Goal(lambda F, M, e1_a: 1e-3 * F.dot(e1_a) + 1e-2 * M[0] + 1e-5 * F[2] ** 2, hinge)
     goal = end + sa.Goal(lambda u_a: (u_a[2] + 0.3) ** 2, tip).integral()
+    goal = goal + push + push.integral()
     case = Case([a, b], terms, goal, [*p.values()])
     case.end = end
     return case
@@ -397,6 +400,9 @@ def test_a_block_with_a_modulus_for_each_cell(remembers: bool) -> None:
     sag = sa.Goal(lambda u_a, v_a: u_a[2] + v_a[0] / 10, body.at((2.0, 1.0, 1.0)))
     clamp = sa.fix(body["x0"])
     goal = sag + sag.integral() + 1e-3 * sa.Goal(lambda M: M[1], clamp).at(0.05)
+    if not remembers:
+        total = sa.Goal(lambda W, J: W / 100 + J, body)
+        goal = goal + total + total.integral()
     Case([body], [clamp, press], goal, [mu, *p.values()]).check(to=0.1, step=0.01)
 
 

@@ -15,6 +15,7 @@ import symancf as sa
 from symancf import energies
 from symancf.errors import ParameterError
 from symancf.verify.plasticity import METAL
+from tests.campaign.reversals import bend
 from tests.quantities import rotation
 from tests.refusals import refused
 
@@ -157,6 +158,18 @@ def test_large_reversals_converge_in_one_step_each(size: float) -> None:
         lost = beam.results()[3]
         assert lost > before
         before = lost
+
+
+@pytest.mark.collective
+def test_a_line_search_spares_cuts_where_flow_turns() -> None:
+    found = bend("hex8_plain", "isotropic", 5.0)
+    assert found["cuts"] == 0
+    assert found["iterations"] < 60
+    without = bend("hex8_plain", "isotropic", 5.0, aids="-search")
+    assert without["cuts"] > 0
+    assert without["iterations"] > 1.3 * found["iterations"]
+    one, other = found["forces"][0], without["forces"][0]  # in parts the path is another one
+    np.testing.assert_allclose(one, other, atol=0.02 * np.abs(other).max())
 
 
 def test_a_path_that_turns_gives_what_one_that_does_not() -> None:

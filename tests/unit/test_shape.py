@@ -43,7 +43,10 @@ def model(cell: str, h: float = 0.0, direction: Any = 0.0) -> tuple[Any, sa.Goal
     problem = sa.StaticProblem(sa.System(body, terms=terms), options=EXACT, check_stable=False)
     problem.solve()
     goal = sa.Goal(lambda r_a, u_b: r_a[2] * r_a[0] + u_b[1] ** 2, tip, low)
-    return problem, goal + 3 * sa.Goal(lambda M, F: M[1] + F[0] * M[2], clamp), body
+    goal = goal + 3 * sa.Goal(lambda M, F: M[1] + F[0] * M[2], clamp)
+    if cell == "tetra10":
+        goal = goal + sa.Goal(lambda J, u: J * (1 + u[2]), body)
+    return problem, goal, body
 
 
 def _spring(r_a: Any, r_b: Any) -> Any:

@@ -18,8 +18,11 @@ from symancf.kinematics.naming import signature
 from symancf.laws import energy_laws, evaluate_energy
 from symancf.laws.accuracy import digits_lost
 from symancf_codegen import compile_cells
+from symancf_codegen.functions import log_stretch
 from symancf_codegen.graph.dag import Dependence, ExpressionGraph
+from symancf_codegen.graph.differentiate import gradient
 from symancf_codegen.graph.divided import DividedDifferences
+from symancf_codegen.lower.lower import LawScope
 from symancf_codegen.modes import STANDARD
 from tests.quantities import FAST, rotation, unit_cell
 from tests.refusals import refused
@@ -439,3 +442,21 @@ def test_stretches_that_differ_by_one_digit_have_axes() -> None:
     assert bad == 0
     assert np.isfinite(f).all()
     assert np.isfinite(K).all()
+
+
+def test_a_branch_of_stretches_has_the_slopes_of_the_others() -> None:
+    """Also where F is made by operations that branches are kept from, as in hex8 and hex8_fbar."""
+    g = ExpressionGraph()
+    scope = LawScope(g, "a law")
+    scope.solves = True
+    H = sp.symbols("h:9")
+    for symbol in H:
+        scope.bind(symbol.name, g.symbol(symbol.name, Dependence.UNKNOWN))
+    entries = [*H[:8], (1 + H[8]) ** sp.Rational(1, 3) - 1]
+    squares = sum(log_stretch(k, *entries) ** 2 for k in (1, 2, 3))
+    energy = scope.lower(sp.Piecewise((squares, squares > 0.01), (0, True)))
+    assert scope.principal is not None
+    slopes = gradient(g, energy, scope.principal.values)
+    values = {"log_stretch1": 0.3, "log_stretch2": 0.1, "log_stretch3": -0.2}
+    leaves = dict.fromkeys((g.name[x] for x in g.reach(slopes) if g.op[x] == "symbol"), 0.0)
+    assert g.evaluate(slopes, {**leaves, **values}) == pytest.approx([0.6, 0.2, -0.4])

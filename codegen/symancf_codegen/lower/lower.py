@@ -377,13 +377,17 @@ class LawScope:
     def _guard(self, branch: Node, active: Node) -> Node:
         """Return a branch that stays finite, with its derivatives, where it is not `active`.
 
-        Otherwise an infinite derivative times the zero of the other branch is no number.
+        Otherwise an infinite derivative times the zero of the other branch is no number. Principal
+        stretches stay what they are: all branches have them, and `Principal.completed` asks for
+        derivatives by them.
         """
         g = self.graph
         if g.is_constant(active):
             return branch
-        image: dict[Node, Node] = {}
-        for node in g.reach([branch]):
+        image = {} if self.principal is None else {x: x for x in self.principal.values}
+        for node in g.reach([branch], stop=dict(image)):
+            if node in image:
+                continue
             args = [image[a] for a in g.args[node]]
             op = g.op[node]
             if op in SINGULAR and not g.is_uniform(node):

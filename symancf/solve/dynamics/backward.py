@@ -20,23 +20,19 @@ coordinates, follow the same way.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mpi4py import MPI
 
-from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
-from ...runtime.collective import together
-from ...values.parameter import Field, Parameter, label
 from ..gradients.chain import ChainRule
 from ..gradients.gradient import Gradient, to_owners
-from ..rates import DIFFERENCE_STEP
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
-from .generalized_alpha import SHORT_STEP_RATIO, GeneralizedAlpha
+from .generalized_alpha import SHORT_STEP_RATIO
 from .initial import after as shortly_after
-from .transposed import TransposedStep
+from .sweep import NativeSweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,144 +42,30 @@ if TYPE_CHECKING:
     from ...assembly.state import State
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
-    from ..gradients.trace import Trace
-    from .accelerations import Accelerations
-    from .integrator import Integrator
-    from .steps import Requested
-
-    Weights = dict[int, list[tuple[float, Goal]]]
+    from .motion_trace import MotionTrace
 
 
 class Backward:
     """Derivatives of goals of a motion, by a sweep backwards over its trace.
 
-    Parameters
+    Attributes
     ----------
-    accelerations : of the motion; the present one is lost, see `Integrator.restore`.
-    integrator : that has made the trace, with `request`.
-    rates : those at the start before they were taken to the constraints (owned).
-
-    Raises
-    ------
-    ParameterError : the motion has something that is not differentiated yet.
+    growth : by which derivatives grow over each third of a motion that is worth a warning.
     """
 
-    #: relative: what a step and the one made again from its beginning may differ by
-    same = 1e-6
-    #: by which derivatives grow over each third of a motion that is worth a warning
     growth = 100.0
 
-    def __init__(
-        self,
-        accelerations: Accelerations,
-        integrator: Integrator,
-        trace: Trace,
-        request: Requested,
-        rates: Array,
-    ) -> None:
-        assert isinstance(integrator, GeneralizedAlpha)
-        self._accelerations, self._integrator = accelerations, integrator
-        self._motion, self._system = accelerations.motion, accelerations.system
-        self._states, self._request, self._start_rates = trace, request, rates
-        self._times = trace.times
-        self._solver = TransposedStep(accelerations.newton)
-        m, numbering = self._motion, self._system.numbering
-        free = self._free = numbering.fixed_by < 0
-        self._second, self._first = m.second & free, m.first & free
-        self._owned = np.arange(numbering.coordinates) < numbering.owned
-        self._fixed = np.flatnonzero(~free & self._owned)
-        forms = self._system.forms
-        self._by_rate = self._system.comm.allreduce(any(form.knows_rates for form in forms)) > 0
-        self._remembers = {
-            k: len(form.kernel.memory) for k, form in enumerate(forms) if form.kernel.memory
-        }
+    def __init__(self, trace: MotionTrace) -> None:
+        self._trace, self._states, self._solver = trace, trace.states, trace.solver
+        self._accelerations, self._integrator = trace.accelerations, trace.integrator
+        self._motion, self._system, self._request = trace.motion, trace.system, trace.request
+        self._free, self._owned = trace.free, trace.owned
+        self._second, self._first = trace.second, trace.first
+        self._fixed = np.flatnonzero(~trace.free & trace.owned)
+        self._by_rate, self._remembers = trace.by_rate, trace.remembers
         self._earlier: dict[int, Array] = {}  # by what laws remember, of forces at the present time
         self._starts = False  # whether the motion begins with rates given to bodies that follow p
         self._goals: list[Goal] = []  # at the present time, of which parameters occur in them
-        self._require()
-
-    # ---- what there is no derivative of ---------------------------------------------------------
-    def _require(self) -> None:
-        """Refuse what is not differentiated (collective)."""
-        system, m, states = self._system, self._motion, self._states
-        names: list[str] = []
-        if len(states) < 2:
-            names.append("a trace without steps")
-        if self._system.comm.allreduce(bool(m.settled.any())):
-            names.append("pressures, lids, ties or gas as unknowns")
-        names += [
-            f"contact {form.name!r} of bodies that deform"
-            for form in system.forms
-            if isinstance(form.entities, ClosestPoints)
-        ]
-        if m.damping.stiffness:
-            names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
-        if states and states[0].method["last_step"]:
-            names.append("a trace that does not begin where the motion begins")
-        if any(state.parameters != states[0].parameters for state in states):
-            names.append("a Parameter that was set on the way")
-        if m.mass.timed or system.redundant.some:
-            names.append("masses that are functions of time, redundant constraints")
-        if names:
-            raise ParameterError(
-                f"gradients of motions are not known of: {'; '.join(names)}",
-                asked="gradient",
-                given=names,
-            )
-
-    def _require_sections(self, variables: Sequence[Variable]) -> None:
-        """Refuse variables that change how the inertia of sections measures turns (collective).
-
-        `Directors` knows of these as numbers; a density changes none of them.
-        """
-        directors, m, system = self._integrator.directors, self._motion, self._system
-        if directors is None or not m.mass.changes:
-            return
-        for variable in variables:
-            if not isinstance(variable, Field | Parameter):
-                continue
-            name = "values" if isinstance(variable, Field) else "value"
-            before, probes = getattr(variable, name), []
-            try:
-                for part in (0.0, DIFFERENCE_STEP):
-                    setattr(variable, name, before * (1.0 + part) if np.any(before) else part)
-                    with together(system.comm):
-                        m.mass.update(system.time)
-                    probes.append(directors.probe())
-            finally:
-                setattr(variable, name, before)
-                with together(system.comm):
-                    m.mass.update(system.time)
-            change = float(np.abs(probes[1] - probes[0]).max(initial=0.0))
-            if system.comm.allreduce(change > 1e-3 * DIFFERENCE_STEP, op=MPI.LOR):
-                raise ParameterError(
-                    f"the inertia of sections of rods changes its shape with {label(variable)}: "
-                    "gradients of motions are known where its parts keep their ratios",
-                    asked="parameters",
-                    given=label(variable),
-                )
-
-    # ---- where the motion is --------------------------------------------------------------------
-    def _go_to(self, state: State) -> None:
-        """Go to a state of the trace, with the loads of its time (collective)."""
-        self._integrator.restore(state)
-        time = state.time
-        first = int(np.searchsorted(self._times, time))
-        began = self._times[first - 1] if first else time
-        self._motion.span = self._request.span(float(self._times[0]), float(began))
-        self._motion.move_to(time)
-
-    def _present(self) -> MotionVectors:
-        """Return a copy of the motion."""
-        m = self._motion
-        return MotionVectors(m.state, m.rate, m.acceleration, self._integrator.auxiliary).copy()
-
-    def _show(self, time: float, h: float) -> None:
-        """Write what parameters drive at a time, for steps of a length (collective)."""
-        kinematics = self._accelerations.kinematics
-        self._motion.prescribe(time, h)
-        if kinematics.any:
-            kinematics.refresh()
 
     def _driven(self) -> list[Array]:
         """Return what follows parameters beside kernels, at the present time (collective)."""
@@ -214,27 +96,36 @@ class Backward:
     def gradient(self, goal: Goal, variables: Sequence[Variable]) -> Gradient:
         """Return the derivatives by variables (collective)."""
         m, system, kinematics = self._motion, self._system, self._accelerations.kinematics
-        m.lead()
-        self._require_sections(variables)
-        value, weights = self._weights(goal)
+        self._trace.require_sections(variables)
+        value, weights = self._trace.weights(goal)
         assemblers = [system.assembler, m.mass]
         if kinematics.any:
             assemblers += [kinematics.gradients, kinematics.course]
         at_each_step = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
-        chain = ChainRule(system, assemblers, variables, self._show, self._driven, at_each_step)
-        self._starts = self._begins_with_rates()
+        chain = ChainRule(
+            system, assemblers, variables, self._trace.show, self._driven, at_each_step
+        )
+        self._chain, self._starts = chain, self._trace.begins_with_rates()
         self._constraints = ConstraintsBackward(self._accelerations, chain, self._fixed)
         self._constraints.others = self._initial()
         self._solver.stale = True
         self._squares: list[float] = []  # of steps, the last first: w . M w / h^4
         bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
-        self._go_to(self._states[-1])
-        here = self._present()
-        for n in range(len(self._states) - 1, 0, -1):
-            self._add_goals(weights.get(n, []), self._states[n], bars)
-            here = self._step(n, here, bars, seeds)
-        self._add_goals(weights.get(0, []), self._states[0], bars)
+        self._trace.go_to(self._states[-1])
+        here, n = self._trace.present(), len(self._states) - 1
+        native = NativeSweep(self._trace, chain, weights, self._constraints.others)
+        self._add_goals(weights.get(n, []), self._states[n], bars)
+        while n:
+            done = native.back(n, bars, self._squares) if native.able else 0
+            n -= done or 1
+            if done:
+                self._trace.go_to(self._states[n])
+                here = self._trace.present()
+            else:
+                here = self._step(n + 1, here, bars, seeds)
+            if not (done and native.added):
+                self._add_goals(weights.get(n, []), self._states[n], bars)
         self._start(bars, seeds)
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)
@@ -266,35 +157,12 @@ class Backward:
             "goals of a shorter time",
         )
 
-    def value(self, goal: Goal) -> float:
-        """Return the value of a goal (collective)."""
-        self._motion.lead()
-        return self._weights(goal)[0]
-
-    def _weights(self, goal: Goal) -> tuple[float, Weights]:
-        """Return the value of a goal, and by steps the goals that it is made of (collective)."""
-        parts = goal.instants(self._times)
-        values = [0.0] * len(parts)
-        asked: dict[int, list[tuple[int, float, Goal]]] = {}
-        for k, part in enumerate(parts):
-            for n, weight, own in part:
-                asked.setdefault(n, []).append((k, weight, own))
-        for n, wanted in asked.items():
-            self._go_to(self._states[n])
-            for k, weight, own in wanted:
-                values[k] += weight * own.at_state(self._system)
-        value, *slopes = goal.combined(values)
-        return value, {
-            n: [(slopes[k] * weight, own) for k, weight, own in wanted]
-            for n, wanted in asked.items()
-        }
-
     def _add_goals(
         self, goals: Sequence[tuple[float, Goal]], state: State, bars: MotionVectors
     ) -> None:
         """Add derivatives by the motion at the end of a step, where it is (collective)."""
         system, constraints = self._system, self._constraints
-        h = self._length(state)
+        h = self._trace.length(state)
         for weight, goal in goals:
             slopes = goal.slopes(system)
             bars.u += weight * to_owners(system, slopes.coordinates)
@@ -302,7 +170,8 @@ class Backward:
                 bars.v += weight * to_owners(system, slopes.rates)
             if goal.parametric:
                 self._goals = [goal]
-                explicit = weight * goal.by_parts(system) / system.comm.size
+                explicit = weight * goal.by_beside(system)
+                self._chain.add_of_cells(partial(goal.by_field, system), weight)
                 none = [np.zeros_like(x) for x in constraints.others]
                 constraints.add(state.time, h, {}, None, [*none, explicit])
                 self._goals = []
@@ -332,10 +201,6 @@ class Backward:
             total = rows[k] + self._earlier.pop(k, 0.0)
             total[:, :-count] = 0.0
             seeds[k] = total
-
-    def _length(self, state: State) -> float:
-        """Return the length of the step that ends in a state."""
-        return float(state.method["last_step"]) or self._request.step
 
     def _inertia(self, a: Array, w: Array) -> Derivatives:
         """Return derivatives of w . M a, of what moves (collective)."""
@@ -378,11 +243,13 @@ class Backward:
             )
         m = self._motion
         self._integrator.factors(h)
-        shares = self._shares(before, h)
-        go_to = self._go_to if any(shares) else self._integrator.restore  # loads are those of after
+        shares = self._trace.shares(before, h)
+        go_to = (
+            self._trace.go_to if any(shares) else self._integrator.restore
+        )  # loads are those of after
         go_to(before)
-        begin = self._present()
-        start = self._biased(begin, h, last, shares)
+        begin = self._trace.present()
+        start = self._trace.biased(begin, h, last, shares)
         go_to(after)
         old = np.zeros_like(bars.a)  # derivative by accelerations at the beginning, of its own
         if settles:
@@ -397,61 +264,11 @@ class Backward:
             bars.a += (1.0 - share) * np.where(self._second, bars.A, 0.0)
             bars.v += (1.0 - share) * np.where(self._first, bars.A, 0.0)
             bars.A *= share
-        self._go_to(before)
+        self._trace.go_to(before)
         if shares[0] or shares[1]:
             self._constraints.jerk(h, np.where(m.second, by_jerk, 0.0), bars)
             self._integrator.restore(before)
         return begin
-
-    def _shares(self, before: State, h: float) -> tuple[float, float]:
-        """Return what the jerk at the beginning of a step is added with to rates and to A."""
-        c, biased = self._integrator.coefficients, float(before.method["biased"])
-        changes = abs(h - biased) > 1e-12 * h and self._accelerations.kinematics.any
-        return (c.bias * (h * h - biased**2), c.shift * h) if changes else (0.0, 0.0)
-
-    def _biased(
-        self, begin: MotionVectors, h: float, last: float, shares: tuple[float, float]
-    ) -> MotionVectors:
-        """Return from which rates and A a step begins; the system is there (collective)."""
-        m, start = self._motion, begin.copy()
-        if last and abs(h - last) > 1e-12 * h:
-            old = np.where(m.second, start.a, start.v)
-            start.A = np.where(m.second | m.first, old + (h / last) * (start.A - old), start.A)
-        if any(shares):
-            w = self._accelerations.jerk(h)
-            if w is not None:
-                start.v += shares[0] * w
-                start.A += 0.0 if last else shares[1] * w
-        return start
-
-    def _map(self, start: MotionVectors, x: Array, h: float) -> MotionVectors:
-        """Return the motion at the end of a step with the coordinates x there."""
-        m, c, integrator = self._motion, self._integrator.coefficients, self._integrator
-        rest = 1.0 - c.alpha_f
-        base = start.u + h * start.v + h * h * (0.5 - c.beta) * start.A
-        base = np.where(m.first, start.u + h * (1.0 - c.theta) * start.A, base)
-        r = start.v + h * (1.0 - c.gamma) * start.A
-        r = np.where(m.first, (c.delta * start.A - c.alpha_f * start.v) / rest, r)
-        b = (c.alpha_m * start.A - c.alpha_f * start.a) / rest
-        d = x - base
-        end = MotionVectors(
-            x, r + m.rate_factor * d, b + m.acceleration_factor * d, integrator.auxiliary_factor * d
-        )
-        moves = self._second | self._first
-        end.v = np.where(moves, end.v, m.rate)
-        end.a = np.where(self._second, end.a, m.acceleration)
-        end.A = np.where(moves, end.A, integrator.auxiliary)
-        return end
-
-    def _differ(self, end: MotionVectors, now: MotionVectors, which: str) -> float:
-        """Return how much a vector of two motions differs, relative to its size (collective)."""
-        chosen = self._owned & (self._second if which == "a" else self._second | self._first)
-        one, other = getattr(end, which)[chosen], getattr(now, which)[chosen]
-        parts = [np.square(one - other).sum(), np.square(other).sum()]
-        difference, size = self._system.sum(np.array(parts))
-        order = 1 if which == "v" else 2
-        nothing = 1e-13 * self._accelerations.newton.size / self._request.step**order  # round-off
-        return math.sqrt(difference / (size + (nothing / self.same) ** 2))
 
     def _unstraighten(
         self, start: MotionVectors, now: MotionVectors, h: float, after: State, bars: MotionVectors
@@ -462,14 +279,14 @@ class Backward:
         constraints or directors have straightened them; what else may have changed them is refused
         (collective).
         """
-        m, end = self._motion, self._map(start, now.u, h)
+        m, end = self._motion, self._trace.affine_end(start, now.u, h)
         directors, spin = self._integrator.directors, self._integrator.spin
         turned = end if directors is None else settled(directors, end)
         m.rate[:], m.acceleration[:] = turned.v, turned.a
         if spin is not None and spin.straightens(h, self._integrator.rho):
             stands = self._straight(turned, now, h, bars)
         else:
-            stands = self._alike(turned, now, self.same)
+            stands = self._trace.alike(turned, now, self._trace.same)
         m.rate[:] = end.v
         if stands:
             if directors is not None:
@@ -482,10 +299,6 @@ class Backward:
             given=after.time,
         )
 
-    def _alike(self, end: MotionVectors, now: MotionVectors, tolerance: float) -> bool:
-        """Tell whether two motions have the same rates and accelerations (collective)."""
-        return all(self._differ(end, now, which) <= tolerance for which in "vaA")
-
     def _straight(
         self, end: MotionVectors, now: MotionVectors, h: float, bars: MotionVectors
     ) -> bool:
@@ -493,7 +306,7 @@ class Backward:
         c = self._integrator.coefficients
         bias, shift = c.bias * h * h, c.shift * h
         found, solved = self._constraints.straightened(h, bias, shift, end.A)
-        if not self._alike(found, now, self.same):
+        if not self._trace.alike(found, now, self._trace.same):
             return False
         self._constraints.straighten(h, bias, shift, solved, bars)
         return True
@@ -514,12 +327,15 @@ class Backward:
         After a short step, and where loads jump at a stop. The system is at the end of the step
         afterwards; returns derivatives by the accelerations at its beginning (collective).
         """
-        m, end = self._motion, self._map(start, now.u, h)
+        m, end = self._motion, self._trace.affine_end(start, now.u, h)
         usual, c = float(after.method["last_step"]), self._integrator.coefficients
         share = c.shift * usual / h
         change = np.where(self._second, share * (end.a - start.a), 0.0)
         expected = np.where(m.second, m.acceleration + change, m.rate)
-        known = self._differ(MotionVectors(now.u, now.v, now.a, expected), now, "A") <= self.same
+        known = (
+            self._trace.differ(MotionVectors(now.u, now.v, now.a, expected), now, "A")
+            <= self._trace.same
+        )
         by_change = share * np.where(self._second, bars.A, 0.0)
         step = usual or self._request.step
         found = self._project_again(end, now, step) if known else None
@@ -533,7 +349,7 @@ class Backward:
         self._jump(after, step)
         self._through_start(step, end.v, bars)
         bars.a, bars.A = by_change.copy(), np.zeros_like(by_change)
-        self._go_to(after)
+        self._trace.go_to(after)
         m.rate[:], m.acceleration[:] = end.v, end.a
         self._find_multipliers()
         return -by_change
@@ -549,12 +365,12 @@ class Backward:
             rate = rate + np.where(m.second, x, 0.0)
         rate = np.where(m.first, m.rate, rate)
         end = MotionVectors(now.u, rate, now.a, now.A)
-        return rate if self._differ(end, now, "v") <= self.same else None
+        return rate if self._trace.differ(end, now, "v") <= self._trace.same else None
 
     def _jump(self, after: State, step: float) -> None:
         """Let loads be those right after a state, if they made accelerations (collective)."""
-        if self._imbalance() > self.same:
-            self._show(shortly_after(after.time, step), step)
+        if self._trace.imbalance() > self._trace.same:
+            self._trace.show(shortly_after(after.time, step), step)
 
     def _find_multipliers(self) -> None:
         """Let multipliers be those of the present rates and accelerations (collective)."""
@@ -567,7 +383,7 @@ class Backward:
         m.residual(f)
         found = self._constraints.solve(np.where(m.second, -f, 0.0))
         m.state[free] = found[free]
-        if self._imbalance() > self.same:
+        if self._trace.imbalance() > self._trace.same:
             raise ParameterError(
                 f"the step to t = {self._system.time:g} is not one of generalized-alpha: there are "
                 "no gradients of that",
@@ -665,7 +481,7 @@ class Backward:
         """Turn derivatives by the start into those by the state and rates given (collective)."""
         state, step = self._states[0], self._request.step
         self._jump(state, step)
-        start_rates = self._system.numbering.local(self._start_rates)
+        start_rates = self._system.numbering.local(self._trace.start_rates)
         self._through_start(step, start_rates, bars)
         self._remember(seeds, seeds)
         first = [
@@ -677,20 +493,6 @@ class Backward:
         if first:
             self._constraints.add(state.time, step, {}, None, first)
 
-    def _begins_with_rates(self) -> bool:
-        """Tell whether the motion begins with the rates given to bodies (collective)."""
-        system = self._system
-        if not system.start_changes:
-            return False
-        self._go_to(self._states[0])
-        given, size = system.initial_rate()[: system.numbering.owned], self._start_rates
-        off = float(np.abs(given - size)[self._free[: len(size)]].max(initial=0.0))
-        most = float(np.abs(size).max(initial=0.0))
-        return bool(
-            system.comm.allreduce(off, op=MPI.MAX)
-            <= 1e-12 * system.comm.allreduce(most, op=MPI.MAX)
-        )
-
     def _through_start(self, step: float, start_rates: Array, bars: MotionVectors) -> None:
         """Turn derivatives by consistent values into those by the state and rates given.
 
@@ -699,7 +501,7 @@ class Backward:
         m, constraints = self._motion, self._constraints
         self._accelerations.kinematics.window = step
         self._accelerations.forget()
-        if (size := self._imbalance()) > self.same:
+        if (size := self._trace.imbalance()) > self._trace.same:
             raise ParameterError(
                 f"accelerations at t = {self._system.time:g} are not those of the forces there "
                 "(moments on sections of rods without inertia): there are no gradients of that",
@@ -717,19 +519,3 @@ class Backward:
         constraints.begin(step, bars, (forces, np.where(m.first, 0.0, by_rate)), y)
         constraints.project(step, np.where(self._free, start_rates, m.rate), bars)
         bars.a, bars.A = np.zeros_like(bars.a), np.zeros_like(bars.A)
-
-    def _imbalance(self) -> float:
-        """Return how far the equations of motion are from equilibrium, relative (collective)."""
-        m = self._motion
-        f = np.zeros_like(m.state)
-        m.residual(f)
-        chosen = self._second & self._owned
-        size = (
-            np.square((f - m.inertia)[self._owned]).sum() + np.square(m.inertia[self._owned]).sum()
-        )
-        mass = self._solver.mass(np.ones_like(f))
-        parts = [np.square(f[chosen]).sum(), size, np.square(mass[chosen]).sum()]
-        rest, total, heavy = self._system.sum(np.array(parts))
-        nothing = 1e-12 * self._accelerations.newton.size / self._request.step**2  # round-off
-        total = max(total, heavy * (nothing / self.same) ** 2)
-        return math.sqrt(rest / total) if total else 0.0

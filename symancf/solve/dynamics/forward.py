@@ -20,9 +20,8 @@ import numpy as np
 
 from ...errors import ParameterError
 from ...values.parameter import Parameter, label
-from ..gradients.gradient import Gradient, require_transposes
+from ..gradients.gradient import Gradient, require_tangent
 from ..rates import DIFFERENCE_STEP
-from .backward import Backward
 from .backward_directors import settled
 from .backward_start import MotionVectors
 from .derivatives import FIRST
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from ...assembly.state import State
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
+    from .motion_trace import MotionTrace
 
 
 class _AlongValue(NamedTuple):
@@ -61,22 +61,29 @@ class _KernelRates(NamedTuple):
     size: float
 
 
-class Forward(Backward):
+class Forward:
     """Derivatives of goals of a motion along each value, by linear steps over its trace."""
+
+    def __init__(self, trace: MotionTrace) -> None:
+        self._trace, self._states, self._solver = trace, trace.states, trace.solver
+        self._accelerations, self._integrator = trace.accelerations, trace.integrator
+        self._motion, self._system = trace.motion, trace.system
+        self._free, self._second, self._first = trace.free, trace.second, trace.first
+        self._starts = False  # whether the motion begins with rates given to bodies that follow p
+        self._goals: list[Goal] = []  # at the present time, of which parameters occur in them
 
     def sensitivity(self, goals: Sequence[Goal], variables: Sequence[Variable]) -> list[Gradient]:
         """Return the derivatives of goals by variables (collective).
 
         Raises
         ------
-        ParameterError : see `Backward`; laws with memory, steps after which rates were changed,
+        ParameterError : see `MotionTrace`; laws with memory, steps after which rates were changed,
             laws that leave something out of their tangent.
         """
-        self._motion.lead()
-        self._require_sections(variables)
+        self._trace.require_sections(variables)
         self._require_direct()
-        self._starts = self._begins_with_rates()
-        pairs = [self._weights(goal) for goal in goals]
+        self._starts = self._trace.begins_with_rates()
+        pairs = [self._trace.weights(goal) for goal in goals]
         directions = [d for variable in variables for d in self._directions(variable)]
         totals = np.zeros((len(directions), len(goals)))
         self._reached = np.zeros(len(directions))
@@ -85,11 +92,11 @@ class Forward(Backward):
         for n, state in enumerate(self._states):
             if n:
                 tangents = self._advance(n, directions, tangents)
-            self._go_to(state)
+            self._trace.go_to(state)
             self._require_tangent()
             for k, (_, weights) in enumerate(pairs):
                 for weight, goal in weights.get(n, []):
-                    h = self._length(state)
+                    h = self._trace.length(state)
                     totals[:, k] += weight * self._moved(goal, state.time, h, directions, tangents)
         return self._gathered(variables, [value for value, _ in pairs], totals)
 
@@ -118,7 +125,7 @@ class Forward(Backward):
     def _require_direct(self) -> None:
         """Refuse what linear steps do not know (collective)."""
         names = []
-        if self._system.comm.allreduce(bool(self._remembers)):
+        if self._system.comm.allreduce(bool(self._trace.remembers)):
             names.append("laws with memory")
         if any(state.terms for state in self._states):
             names.append("controllers with a state")
@@ -132,12 +139,9 @@ class Forward(Backward):
 
     def _require_tangent(self) -> None:
         """Refuse a tangent that is not the derivative of the forces here (collective)."""
-        system, numbering, factor = self._system, self._system.numbering, self._motion.rate_factor
-        v, w = numbering.random(1), numbering.random(2)
-        f = np.zeros_like(v)
-        with system.assembler.following(system.rate, factor):
-            system.assembler.product(system.state, w, f)
-            require_transposes(system, v, f, w, self._solver.pull(v, {}).coordinates)
+        system, v = self._system, self._system.numbering.random(1)
+        with system.assembler.following(system.rate, self._motion.rate_factor):
+            require_tangent(system, v, self._solver.pull(v, {}))
 
     # ---- values to differentiate by -------------------------------------------------------------
     @staticmethod
@@ -164,19 +168,19 @@ class Forward(Backward):
 
     def _change(self, n: int, of: _AlongValue, time: float, h: float) -> _KernelRates:
         """Return the derivatives, by the size, of what a value drives (collective)."""
-        m, here = self._motion, self._present()
+        m, here = self._motion, self._trace.present()
         assemblers: list[Assembler] = [self._system.assembler, m.mass]
         ends = []
         try:
             for s in (DIFFERENCE_STEP, -DIFFERENCE_STEP):
                 of.move(s)
-                self._show(time, h)
+                self._trace.show(time, h)
                 kernels = [(a.values.copy(), a.rows) for a in assemblers]
                 more = [goal.beside(self._system) for goal in self._goals]
-                ends.append((kernels, self._present(), more))
+                ends.append((kernels, self._trace.present(), more))
         finally:
             of.move(0.0)
-            self._show(time, h)
+            self._trace.show(time, h)
             m.state[:], m.rate[:], m.acceleration[:] = here.u, here.v, here.a
         (high, a, p), (low, b, q) = ends
         span = 2.0 * DIFFERENCE_STEP
@@ -209,7 +213,7 @@ class Forward(Backward):
             assembler.product(m.state, moved.u, f)
             total += f
             assembler.product(m.state, moved.v, f)
-        if self._by_rate:
+        if self._trace.by_rate:
             total -= f
             with assembler.following(system.rate, np.ones_like(f)):
                 assembler.product(m.state, moved.v, f)
@@ -229,24 +233,24 @@ class Forward(Backward):
     # ---- the start ------------------------------------------------------------------------------
     def _begin(self, directions: Sequence[_AlongValue]) -> list[MotionVectors]:
         """Return the derivatives of the consistent motion at the start (collective)."""
-        state, step = self._states[0], self._request.step
+        state, step = self._states[0], self._trace.request.step
         m, accelerations = self._motion, self._accelerations
         self._integrator.factors(step)
-        self._go_to(state)
-        if self._imbalance() > self.same:
+        self._trace.go_to(state)
+        if self._trace.imbalance() > self._trace.same:
             raise ParameterError(
                 "accelerations at the start are not those of the forces there (loads that jump, "
                 "moments on sections of rods without inertia): take problem.gradient",
                 asked="sensitivity",
                 given=state.time,
             )
-        given = self._system.numbering.local(self._start_rates)
+        given = self._system.numbering.local(self._trace.start_rates)
         kinematics = accelerations.kinematics
         kinematics.window = step
 
         def consistent(of: _AlongValue, s: float) -> list[Array]:
             of.move(s)
-            self._show(state.time, step)
+            self._trace.show(state.time, step)
             rate = self._system.initial_rate() if self._starts else given
             m.rate[:] = np.where(self._free, rate, m.rate)
             accelerations.forget()
@@ -281,7 +285,7 @@ class Forward(Backward):
         finally:
             of.move(0.0)
             self._accelerations.forget()
-            self._go_to(state)
+            self._trace.go_to(state)
             self._accelerations.kinematics.refresh()
 
     # ---- a step ---------------------------------------------------------------------------------
@@ -294,16 +298,16 @@ class Forward(Backward):
         usual = float(after.method["last_step"])
         h = usual if abs(h - usual) <= 1e-9 * h else h
         self._integrator.factors(h)
-        shares = self._shares(before, h)
-        self._go_to(before)
-        start = self._biased(self._present(), h, last, shares)
+        shares = self._trace.shares(before, h)
+        self._trace.go_to(before)
+        start = self._trace.biased(self._trace.present(), h, last, shares)
         begins = [
             self._biased_tangent(*x, before, h, last, shares)
             for x in zip(directions, tangents, strict=True)
         ]
-        self._go_to(after)
-        now = self._present()
-        self._require_affine(self._map(start, now.u, h), now, h, after)
+        self._trace.go_to(after)
+        now = self._trace.present()
+        self._require_affine(self._trace.affine_end(start, now.u, h), now, h, after)
         solver = self._solver
         solver.begin()
         made = []
@@ -318,7 +322,7 @@ class Forward(Backward):
 
     def _end(self, begin: MotionVectors, x: Array, fixed: MotionVectors, h: float) -> MotionVectors:
         """Return the derivatives by the affine map of a step, with those of coordinates x."""
-        end, moves = self._map(begin, x, h), self._second | self._first
+        end, moves = self._trace.affine_end(begin, x, h), self._second | self._first
         end.v = np.where(moves, end.v, fixed.v)
         end.a = np.where(self._second, end.a, fixed.a)
         end.A = np.where(moves, end.A, 0.0)
@@ -330,9 +334,11 @@ class Forward(Backward):
         """Refuse steps after which rates were changed (collective)."""
         directors, spin = self._integrator.directors, self._integrator.spin
         self._motion.rate[:], self._motion.acceleration[:] = end.v, end.a
-        turned = directors is not None and not self._alike(settled(directors, end), end, 1e-12)
+        turned = directors is not None and not self._trace.alike(
+            settled(directors, end), end, 1e-12
+        )
         turned |= spin is not None and spin.straightens(h, self._integrator.rho)
-        if turned or not self._alike(end, now, self.same):
+        if turned or not self._trace.alike(end, now, self._trace.same):
             raise ParameterError(
                 f"the step to t = {after.time:g} ends with other rates than generalized-alpha gives"
                 " them (bodies or directors that turn far in a step, a short step, what a monitor "
@@ -360,11 +366,11 @@ class Forward(Backward):
         if not any(shares):
             return start
         m = self._motion
-        here = self._present()
+        here = self._trace.present()
 
         def jerk(s: float) -> list[Array]:
             of.move(s)
-            self._show(before.time, h)
+            self._trace.show(before.time, h)
             for own, value, change in (
                 (m.state, here.u, tangent.u),
                 (m.rate, here.v, tangent.v),
@@ -397,21 +403,20 @@ class Forward(Backward):
         tangents: Sequence[MotionVectors],
     ) -> Array:
         """Return the derivatives of a goal of one state along all values (collective)."""
-        system, owned = self._system, self._owned
+        system, owned = self._system, self._trace.owned
         slopes = goal.slopes(system)
         forces = bool(system.sum(np.array([np.abs(slopes.forces).sum()]))[0])
-        by_parts = goal.by_parts(system) if goal.parametric else np.zeros(0)
+        by_beside = goal.by_beside(system)
         self._goals = [goal] if goal.parametric else []
         totals = []
         for k, (of, tangent) in enumerate(zip(directions, tangents, strict=True)):
             share = float(slopes.coordinates @ tangent.u) + float(slopes.rates @ tangent.v)
-            explicit = 0.0
             if forces or goal.parametric:
                 change = self._change(k, of, time, h)
                 if forces:
                     share += float((slopes.forces * self._forces(change, tangent))[owned].sum())
                 if goal.parametric:
-                    explicit = float(by_parts @ change.goals)
-            totals.append((float(system.sum(np.array([share]))[0]) + explicit) / of.size)
+                    share += float(by_beside @ change.goals)
+            totals.append(float(system.sum(np.array([share]))[0]) / of.size)
         self._goals = []
         return np.array(totals)

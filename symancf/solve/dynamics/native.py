@@ -80,7 +80,7 @@ class StepRequest(IntEnum):
 
 
 _HERE = Path(__file__)
-_PARTS = "contact", "estimates", "sections", "tangent", "steps"
+_PARTS = "contact", "estimates", "sections", "sweep", "tangent", "steps"
 STRUCTURES = declared(
     *(_HERE.with_name(f"{name}.h") for name in _PARTS),
     symancf_prediction=PREDICTION,
@@ -220,6 +220,7 @@ class Native:
             residual=CODE["residual"],
             tangent=CODE["tangent"],
             update=CODE["update"],
+            pull=CODE["pull"],
             reviews=REVISIONS,
             ask=Ask(loosely(self._answers)),
             wide=np.dtype(PETSc.IntType).itemsize == 8,

@@ -8,7 +8,7 @@ import time as clock
 import weakref
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from mpi4py import MPI
@@ -63,12 +63,10 @@ if TYPE_CHECKING:
     from ..cost import Cost
     from ..gradients.goal import Goal
     from ..gradients.gradient import Gradient, Variable
-    from .backward import Backward
     from .energy import Energies
     from .integrator import Integrator
+    from .motion_trace import MotionTrace
     from .stabilise import Stabilisation
-
-    Sweep = TypeVar("Sweep", bound=Backward)
 
 TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
 
@@ -679,8 +677,8 @@ class DynamicProblem(OneProcess, Displayable):
 
         found = require_goal(goal, moves=True)
         variables = require_variables(self._system, parameters)
-        with self._over_trace(Backward) as backward:
-            return backward.gradient(found, variables)
+        with self._over_trace() as trace:
+            return Backward(trace).gradient(found, variables)
 
     @warns_once
     def sensitivity(self, parameters: Sequence[Variable], *, of: Sequence[Goal]) -> list[Gradient]:
@@ -697,17 +695,16 @@ class DynamicProblem(OneProcess, Displayable):
         given = of if isinstance(of, list | tuple) else [of]
         goals = [require_goal(goal, moves=True) for goal in given]
         variables = require_variables(self._system, parameters)
-        with self._over_trace(Forward) as forward:
-            return forward.sensitivity(goals, variables)
+        with self._over_trace() as trace:
+            return Forward(trace).sensitivity(goals, variables)
 
     @warns_once
     def value(self, goal: Goal) -> float:
         """Return a goal of the last motion, which `solve` has given a trace (collective)."""
         from ..gradients.gradient import require_goal
-        from .backward import Backward
 
-        with self._over_trace(Backward) as backward:
-            return backward.value(require_goal(goal, moves=True))
+        with self._over_trace() as trace:
+            return trace.weights(require_goal(goal, moves=True))[0]
 
     def _solve_with(self, assign: Callable[[], None]) -> None:
         """Find the last motion anew; parameters are assigned before (collective)."""
@@ -719,7 +716,7 @@ class DynamicProblem(OneProcess, Displayable):
         self.solve(request.to, request.step, trace=trace, **more)
 
     @contextmanager
-    def _over_trace(self, kind: type[Sweep]) -> Iterator[Sweep]:
+    def _over_trace(self) -> Iterator[MotionTrace]:
         """Return what goes over the last motion; put that back afterwards (collective).
 
         Raises
@@ -731,6 +728,8 @@ class DynamicProblem(OneProcess, Displayable):
                 "gradient: the motion has no trace: call solve(to=..., step=..., trace=sa.Trace())",
                 asked="trace",
             )
+        from .motion_trace import MotionTrace
+
         integrator, now = self._integrator, self._fingerprint()
         same = all(map(np.array_equal, now, self._driven))
         if not self._system.comm.allreduce(same, op=MPI.LAND):
@@ -743,7 +742,7 @@ class DynamicProblem(OneProcess, Displayable):
         assert given is not None
         try:
             with self._options, STAGES["motion"]:
-                yield kind(self._accelerations, integrator, self._trace, request, given)
+                yield MotionTrace(self._accelerations, integrator, self._trace, request, given)
         finally:
             integrator.restore(end)
             self._motion.span = request.span(end.time, end.time)

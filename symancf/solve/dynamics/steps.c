@@ -634,3 +634,5 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
   }
   return 1;
 }
+
+#include "sweep.c"

@@ -11,6 +11,7 @@
 #include "contact.h"
 #include "estimates.h"
 #include "sections.h"
+#include "sweep.h"
 #include "tangent.h"
 
 /* What C asks of Python: rare and dear, or for other people. */
@@ -101,7 +102,7 @@ typedef struct {
   void *factor; /* on a fixed pattern, if `factored` in the state */
   int (*factor_renew)(void *);
   int (*factor_solve)(void *, const double *, double *);
-  int32_t residual, tangent, update, wide, exact, most; /* modes of assemblers; iterations */
+  int32_t residual, tangent, update, pull, wide, exact, most; /* modes of assemblers; iterations */
   /* where steps end: `end`, with a rest that is as good as h, and `seconds` */
   double h, end, remainder, seconds;
   /* states at the ends of some steps, ascending numbers from 1, see instants.py */

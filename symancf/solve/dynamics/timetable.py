@@ -91,6 +91,24 @@ class Timetable:
         problem.give(timetable_targets=len(addresses), target_column=columns)
         problem.target = address(addresses)
 
+    def lend_rows(self, times: Sequence[float]) -> None:
+        """Give C the rows of functions of time alone at some times; supports stay.
+
+        Values that kernels see are not those of the assembler afterwards, see
+        `Assembler.overwritten`.
+        """
+        with answers_cached():
+            rows = [
+                [evaluate(name, value, time) for time in times]
+                for _, name, value in self._columns.values()
+            ]
+        table = np.transpose(rows).reshape(len(times), -1)
+        addresses, columns = self._targets()
+        self._addresses, problem = addresses, self.native.problem
+        problem.give(timetable_targets=len(addresses), target_column=columns, timetable=table)
+        problem.give(timetable_rows=len(table), timetable_columns=table.shape[1])
+        problem.target = address(addresses)
+
     def _targets(self) -> tuple[Ints, Ints]:
         """Return the addresses to which numbers of a row go, and their columns."""
         m, first = self.motion, len(self._columns)

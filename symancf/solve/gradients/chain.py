@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.assembler import Assembler, Derivatives
     from ...assembly.discrete import DiscreteSystem
+    from ...values.parameter import Value
     from .gradient import Variable
 
     More = Callable[[], list[Array]]
+    #: Functions of time: name, function, and weights (times, places) of its values
+    Functions = Sequence[tuple[str, Value | None, Array]]
 
 
 class Sensitive(NamedTuple):
@@ -62,7 +65,7 @@ class ChainRule:
         at_each_step: bool,
     ) -> None:
         self.system, self.assemblers, self.variables = system, assemblers, variables
-        self._go_to, self._more, self._at_each_step = go_to, more, at_each_step
+        self._go_to, self._more, self.at_each_step = go_to, more, at_each_step
         self._numbers = [v for v in variables if isinstance(v, Parameter | TimeSeries)]
         self._fields = [v for v in variables if isinstance(v, Field)]
         sizes = {id(v): len(v.values) if isinstance(v, TimeSeries) else 1 for v in self._numbers}
@@ -85,29 +88,57 @@ class ChainRule:
 
     def add(self, time: float, h: float, by: Sensitive) -> None:
         """Add what a step contributes that ends at a time, of a length (collective)."""
+        self.add_steps([time], h, by, {k: found.values[None] for k, found in by.kernels.items()})
+
+    def add_steps(
+        self, times: Sequence[float], h: float, by: Sensitive, values: Mapping[int, Array]
+    ) -> None:
+        """Add what steps contribute, `by` their sum (collective).
+
+        Several ones only where `at_each_step` is not so.
+
+        Parameters
+        ----------
+        values : (times, values) derivatives by the values of assemblers at each of the times.
+        """
         for field in self._fields:
-            for k, number, column in self._columns[id(field)]:
-                form = self.assemblers[k].forms[number]
-                if k not in by.kernels or number not in by.kernels[k].rows or form.ids is None:
-                    continue
-                own = form.owned.astype(bool)
-                found = by.kernels[k].rows[number][own, column]
-                np.add.at(self._of_cells[id(field)], form.ids[own], found)
-                self._sizes[id(field)] = 1.0
+            self._by_field(field, by)
         if not self._numbers:
             return
-        if self._at_each_step:
-            self._contract(time, h, by)
+        if self.at_each_step:
+            self._contract(times[0], h, by)
             return
+        functions = [
+            (name, function, values[k][:, places])
+            for k, assembler in enumerate(self.assemblers)
+            if k in values
+            for name, function, places in assembler.timed_values
+        ]
         for variable in self._numbers:
-            self._by_functions(variable, time, by)
+            self._by_functions(variable, times, functions)
         if self._sum is None:
-            self._sum = time, h, Sensitive({}, [x.copy() for x in by.more])
+            self._sum = times[0], h, Sensitive({}, [x.copy() for x in by.more])
         else:
             for own, more in zip(self._sum[2].more, by.more, strict=True):
                 own += more
         for k, found in by.kernels.items():
             self._keep(k, found)
+
+    def _by_field(self, field: Field, by: Sensitive) -> None:
+        """Add what the cells of a field contribute."""
+        for k, number, column in self._columns[id(field)]:
+            form = self.assemblers[k].forms[number]
+            if k not in by.kernels or number not in by.kernels[k].rows or form.ids is None:
+                continue
+            own = form.owned.astype(bool)
+            found = by.kernels[k].rows[number][own, column]
+            np.add.at(self._of_cells[id(field)], form.ids[own], found)
+            self._sizes[id(field)] = 1.0
+
+    def add_of_cells(self, by_field: Callable[[Field], Array], factor: float) -> None:
+        """Add a multiple of this rank's share of derivatives by values of fields (collective)."""
+        for field in self._fields:
+            self._of_cells[id(field)] += factor * by_field(field)
 
     def _keep(self, k: int, part: Derivatives) -> None:
         """Add derivatives by kernels to those of other steps."""
@@ -151,20 +182,29 @@ class ChainRule:
             self._totals[key][k] += self._along(number, time, h, by)[0]
             series.values = values
 
-    def _by_functions(self, variable: Parameter | TimeSeries, time: float, by: Sensitive) -> None:
+    def _by_functions(
+        self, variable: Parameter | TimeSeries, times: Sequence[float], functions: Functions
+    ) -> None:
         """Add what functions of time contribute, of this rank alone: other values wait."""
         key = id(variable)
         if isinstance(variable, Parameter):
-            total, size = self._along_functions(_of_parameter(variable), time, by)
+            total, size = self._along_functions(_of_parameter(variable), times, functions)
             self._totals[key] += total
             self._sizes[key] += size
             return
+        for k, time in enumerate(times):
+            here = [(name, function, weights[k : k + 1]) for name, function, weights in functions]
+            self._by_series_at(variable, time, here)
+
+    def _by_series_at(self, variable: TimeSeries, time: float, functions: Functions) -> None:
+        """Add what functions of time contribute by the values of a series at a time."""
+        key = id(variable)
         values, largest = variable.values, float(np.abs(variable.values).max()) or 1.0
         with Shifted(variable) as shifted:
             number = _ScalarVariable(
                 partial(setattr, shifted, "shift"), 0.0, largest, str(variable)
             )
-            total, size = self._along_functions(number, time, by)
+            total, size = self._along_functions(number, [time], functions)
         self._sizes[key] += size
         if shifted.times <= {time}:
             self._totals[key] += total * variable.weights(time)
@@ -172,22 +212,20 @@ class ChainRule:
         moving = sum((np.abs(variable.weights(t)) for t in shifted.times), np.zeros(len(values)))
         for k in np.flatnonzero(moving):
             number = _of_value(variable, int(k), largest)
-            self._totals[key][k] += self._along_functions(number, time, by)[0]
+            self._totals[key][k] += self._along_functions(number, [time], functions)[0]
             variable.values = values
 
     def _along_functions(
-        self, number: _ScalarVariable, time: float, by: Sensitive
+        self, number: _ScalarVariable, times: Sequence[float], of: Functions
     ) -> tuple[float, float]:
         """Return what functions of time contribute to a derivative, and how much they change."""
         step, total, size = DIFFERENCE_STEP * number.size, 0.0, 0.0
-        of = [
-            (name, function, by.kernels[k].values[places])
-            for k, assembler in enumerate(self.assemblers)
-            if k in by.kernels
-            for name, function, places in assembler.timed_values
-        ]
         if not of:
             return 0.0, 0.0
+
+        def at(name: str, function: Value | None) -> list[Any]:
+            return [evaluate(name, function, time) for time in times]
+
         ends: list[list[tuple[float, Any]]] = []
         try:
             for there in (number.value + step, number.value - step):
@@ -195,10 +233,10 @@ class ChainRule:
                 number.put(there)
                 for name, function, _ in of:
                     try:
-                        ends[-1].append((there, evaluate(name, function, time)))
+                        ends[-1].append((there, at(name, function)))
                     except ParameterError:
                         number.put(number.value)
-                        ends[-1].append((number.value, evaluate(name, function, time)))
+                        ends[-1].append((number.value, at(name, function)))
                         number.put(there)
         finally:
             number.put(number.value)
@@ -210,7 +248,7 @@ class ChainRule:
                     asked=number.name,
                     given=number.value,
                 )
-            rate = (np.asarray(a) - np.asarray(b)) / (high - low)
+            rate = (np.array(a) - np.array(b)).reshape(len(times), -1) / (high - low)
             total += float(np.sum(weights * rate))
             size += float(np.abs(rate).sum())
         return total, size

@@ -13,13 +13,17 @@ import sympy as sp
 from symancf_codegen.functions import numerical
 
 from ...assembly.configuration import discrete_system
+from ...bodies.body import Body
 from ...catalogue.boundary.support import Support
 from ...catalogue.gas.cavity import Cavity
 from ...errors import ParameterError
 from ...runtime.copies import OneProcess
 from ...runtime.display import Displayable
+from ...terms.constraint import Constraint
 from ...values.arguments import name_or, number
+from .body_part import BodyPart
 from .cavity_part import CavityPart
+from .joint_part import JointPart
 from .parts import GoalPart, PlacePart, SupportPart
 from .timed import InstantPart, IntegralPart, TimedPart
 
@@ -28,8 +32,17 @@ if TYPE_CHECKING:
 
     from ...arrays import Array
     from ...assembly.discrete import DiscreteSystem
-    from ...bodies.body import Body
     from ...system import System
+    from ...values.parameter import Field
+
+
+#: What else than places has goals.
+PARTS: tuple[tuple[type, Any], ...] = (
+    (Support, SupportPart),
+    (Cavity, CavityPart),
+    (Constraint, JointPart),
+    (Body, BodyPart),
+)
 
 
 @dataclass(frozen=True)
@@ -62,15 +75,19 @@ class Goal(OneProcess, Displayable):
     function : as for `Potential`, of quantities of the ends, ``u_a``, ``r_b``, ...: the sum over
         all tuples of places is the goal. Of a support it asks for ``F`` and ``M``, the force [N]
         and moment [N m] of `Support.reaction` with three components each; of a cavity for ``V``
-        and ``p``, its volume [m^3] and its pressure [Pa] over that outside.
-    ends : one to three places, or one support or cavity.
+        and ``p``, its volume [m^3] and its pressure [Pa] over that outside; of a joint for ``F``
+        and ``M``, those of `Constraint.reaction` on end a, and quantities of its ends. Of a
+        deformable body it is a density of what `sample` offers, ``W``, ``von_mises``, ``J``,
+        ``u``, ...: the goal is its integral over the reference (volume, area, length).
+    ends : one to three places, or one support, joint, cavity or body.
     name : shown in messages.
     parameters : values of the keyword-only arguments, numbers, `Parameter` or functions of time.
 
     Raises
     ------
     ParameterError : ends that move along a body, or that stand for lengths; a support on conditions
-        in directions that are no axes; the pressure of a cavity that has none.
+        in directions that are no axes; the pressure of a cavity that has none; a joint of several
+        constraints; a body whose law remembers.
     KinematicsError : an unknown quantity, or the function fails on symbols.
 
     Examples
@@ -100,16 +117,19 @@ class Goal(OneProcess, Displayable):
     ) -> None:
         self.name = name_or(name, str(getattr(function, "__name__", "goal")))
         what = f"goal {self.name!r}"
-        if any(isinstance(end, Support | Cavity) for end in ends):
-            if len(ends) > 1 or parameters:
-                raise ParameterError(
-                    f"{what}: a goal of a support or a cavity has that alone, and no parameters",
-                    asked="ends",
-                    given=len(ends),
-                    possible=(1,),
-                )
-            make: Any = CavityPart if isinstance(ends[0], Cavity) else SupportPart
-            part: GoalPart = make(what, function, ends[0])
+        kinds = [(kind, make) for kind, make in PARTS if any(isinstance(e, kind) for e in ends)]
+        if kinds and (len(ends) > 1 or parameters):
+            raise ParameterError(
+                f"{what}: a goal of a support, a joint, a cavity or a body has that alone, and no "
+                "parameters",
+                asked="ends",
+                given=len(ends),
+                possible=(1,),
+            )
+        part: GoalPart
+        if kinds:
+            ((_, make),) = kinds
+            part = make(what, function, ends[0])
         else:
             part = PlacePart(what, function, ends, parameters)
         self._take([part], sp.Symbol("g0"))
@@ -206,9 +226,9 @@ class Goal(OneProcess, Displayable):
         return made
 
     @property
-    def count(self) -> int:
-        """The number of its parts, see `beside`."""
-        return len(self._parts)
+    def parts(self) -> tuple[GoalPart, ...]:
+        """What it is made of."""
+        return self._parts
 
     @property
     def timed(self) -> bool:
@@ -261,16 +281,24 @@ class Goal(OneProcess, Displayable):
         return self._combined([part.value(system) for part in self._parts])[0]
 
     def beside(self, system: DiscreteSystem) -> Array:
-        """Return what of its parts changes with parameters alone (collective)."""
-        return np.array([part.value(system) if part.parametric else 0.0 for part in self._parts])
+        """Return what of its parts changes with parameters alone, of this rank (collective)."""
+        return np.concatenate([part.beside(system) for part in self._parts])
+
+    def by_beside(self, system: DiscreteSystem) -> Array:
+        """Return this rank's share of derivatives by what `beside` returns (collective)."""
+        parts = zip(self.by_parts(system), self._parts, strict=True)
+        return np.concatenate([weight * part.by_beside(system) for weight, part in parts])
+
+    def by_field(self, system: DiscreteSystem, field: Field) -> Array:
+        """Return this rank's share of derivatives by a field at the present state (collective)."""
+        total = np.zeros(len(field.values))
+        for weight, part in zip(self.by_parts(system), self._parts, strict=True):
+            total += weight * part.by_field(system, field)
+        return total
 
     def by_parts(self, system: DiscreteSystem) -> Array:
         """Return its derivatives by its parts at the present state (collective)."""
         return np.array(self._combined([part.value(system) for part in self._parts])[1:])
-
-    def explicit(self, system: DiscreteSystem, rates: Array) -> float:
-        """Return its derivative where its parts change at `rates` (collective)."""
-        return float(np.dot(self.by_parts(system), rates))
 
     def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
         """Return its derivatives by reference positions at a held state (collective).

@@ -16,6 +16,7 @@ from .shape import Shape
 
 if TYPE_CHECKING:
     from ...arrays import Array
+    from ...assembly.assembler import Derivatives
     from ...assembly.discrete import DiscreteSystem
 
 #: By what goals are differentiated.
@@ -74,22 +75,27 @@ def to_owners(system: DiscreteSystem, shares: Array) -> Array:
     return total
 
 
-def require_transposes(
-    system: DiscreteSystem, v: Array, product: Array, w: Array, transposed: Array
-) -> None:
-    """Raise where tangents are not the derivatives of the residual (collective).
+def require_tangent(system: DiscreteSystem, v: Array, pulled: Derivatives) -> None:
+    """Raise where products with the tangent are not the derivatives of the residual (collective).
+
+    Then v . K w = w . K^T v of any w.
 
     Parameters
     ----------
-    product, transposed : of the tangent and w, and of the transpose of the derivative and v; local
-        vectors. Then v . K w = w . K^T v.
+    v : local vector.
+    pulled : derivatives of v . R, see `Assembler.pull`; rates follow as in products.
 
     Raises
     ------
     ParameterError
     """
-    own = slice(0, system.numbering.owned)
-    parts = [v[own] @ product[own], w[own] @ transposed[own], np.abs(v[own] * product[own]).sum()]
+    own, w, product = slice(0, system.numbering.owned), system.numbering.random(2), np.zeros_like(v)
+    system.assembler.product(system.state, w, product)
+    parts = [
+        v[own] @ product[own],
+        w[own] @ pulled.coordinates[own],
+        np.abs(v[own] * product[own]).sum(),
+    ]
     one, other, size = system.sum(np.array(parts))
     if abs(one - other) > 1e-9 * size:  # no round-off
         raise ParameterError(

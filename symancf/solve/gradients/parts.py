@@ -19,12 +19,12 @@ from ...runtime.collective import together
 from ...terms.quantities import TIME, check_ends, symbols_of
 from ...terms.reading import Reading
 from ...terms.substitution import Substitution
-from ...values.parameter import evaluate, parameters_in
+from ...values.parameter import Field, evaluate, parameters_in
 from ...values.reader import read, scalar
 from ..rigid import rigid_modes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ...arrays import Array, Ints32, Mask
     from ...assembly.discrete import DiscreteSystem
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ...bodies.body import Body
     from ...catalogue.boundary.support import Support
     from ...terms.quantities import JetOfEnd
+    from ...terms.substitution import Let
 
 #: What is asked of a jet.
 Of: TypeAlias = Literal["change", "reference", "rate"]
@@ -60,6 +61,18 @@ class GoalPart(ABC):
     @abstractmethod
     def slopes(self, system: DiscreteSystem) -> Found:
         """Return value and derivatives at the present state (collective)."""
+
+    def beside(self, system: DiscreteSystem) -> Array:
+        """Return what of it changes with parameters alone, (n,) of this rank (collective)."""
+        return np.array([self.value(system)]) if self.parametric else np.zeros(0)
+
+    def by_beside(self, system: DiscreteSystem) -> Array:
+        """Return this rank's share of derivatives by what `beside` returns (collective)."""
+        return np.full(1 if self.parametric else 0, 1.0 / system.comm.size)
+
+    def by_field(self, system: DiscreteSystem, field: Field) -> Array:
+        """Return this rank's share of derivatives by a field at the present state (collective)."""
+        return np.zeros(len(field.values))
 
     @abstractmethod
     def by_reference(self, system: DiscreteSystem, body: Body) -> Array:
@@ -102,7 +115,6 @@ class PlacePart(GoalPart):
         if reading.history:
             raise KinematicsError(f"{what}: a goal remembers nothing", asked="function")
         expression = reading.scalar(reading.result, "it must return one expression")
-        self.rates = bool(reading.rates)
         if any(self.ends[number].curved for number, _ in reading.rates):
             raise ParameterError(
                 f"{what}: velocities are goals of bodies in space alone; at planar ends give "
@@ -110,21 +122,39 @@ class PlacePart(GoalPart):
                 asked="velocity",
                 given=self.place,
             )
-        substitution = Substitution.of(self.ends, reading.jets).with_lets(reading.lets)
+        self._take(reading, expression, reading.lets)
+
+    def _take(
+        self,
+        reading: Reading,
+        expression: sp.Expr,
+        lets: Sequence[Let] = (),
+        joint: Reading | None = None,
+        more: Sequence[sp.Symbol] = (),
+    ) -> None:
+        """Take an expression of quantities, of those of a joint, too, and of `more` unknowns."""
+        readings = [reading] if joint is None else [reading, joint]
+        jets = list(dict.fromkeys(jet for own in readings for jet in own.jets))
+        substitution = Substitution.of(self.ends, jets).with_lets(lets)
         expression = substitution.insert_constants(expression)
         for symbol, definition in reversed(substitution.lets):
             expression = expression.xreplace({symbol: definition})
-        self._reading, self._substitution = reading, substitution
+        self._readings, self._substitution = readings, substitution
+        self.rates = bool(reading.rates)
         self._jets: list[tuple[JetOfEnd, Of]] = [
             *((jet, "change") for jet in substitution.jets),
             *((jet, "rate") for jet in reading.rates),
         ]
-        symbols = [s for jet, of in self._jets for s in symbols_of(jet, of)]
+        symbols = [*(s for jet, of in self._jets for s in symbols_of(jet, of)), *more]
         slopes = [sp.diff(expression, s) for s in symbols]
         self._values = jit.Values([expression, *slopes])
         self._slopes, self._symbols, self._expression = slopes, symbols, expression
-        own = reading.parameters.values()
-        self.parametric = bool(list(parameters_in(list(own)))) or any(map(callable, own))
+        own = [value for each in readings for value in each.parameters.values()]
+        self.parametric = bool(list(parameters_in(own))) or any(map(callable, own))
+
+    def _own_unknowns(self, system: DiscreteSystem) -> tuple[Array, JetRows | None]:
+        """Return the values (places, k) of other unknowns, and their rows (collective)."""
+        return np.zeros((1, 0)), None
 
     def value(self, system: DiscreteSystem) -> float:
         """Return the value at the present state (collective)."""
@@ -167,7 +197,8 @@ class PlacePart(GoalPart):
 
     def _require_plain(self, body: Body) -> None:
         """Raise where axes of a body are asked for, or its points nearest to others."""
-        for number, name in [*(jet for jet, _ in self._jets), *self._reading.placed]:
+        placed = (jet for reading in self._readings for jet in reading.placed)
+        for number, name in [*(jet for jet, _ in self._jets), *placed]:
             end: Any = self.ends[number]
             region = getattr(getattr(end, "body", None), "region", None)
             on = region is not None and region.mesh is body.region.mesh
@@ -191,15 +222,31 @@ class PlacePart(GoalPart):
         n = len(self._symbols)
         second = np.array(values).reshape(n, n, -1)
         moved = np.zeros((n, second.shape[2]))
-        for k, (jet, of) in enumerate(self._jets):
-            rows, there = every[jet], np.zeros((self._count(system, jet[0]), 3))
+        for k, of, rows in self._rows(system, every):
+            size = 3 if k < 3 * len(self._jets) else n - k
+            there = np.zeros((self._places_of(system, k), size))
             if rows is not None and of == "change":
                 own = rows.value * coordinates[rows.coordinate]
                 np.add.at(there, (rows.place, rows.component), own)
-            moved[3 * k : 3 * k + 3] = np.asarray(system.sum(there)).T
+            moved[k : k + there.shape[1]] = np.asarray(system.sum(there)).T
         rates = np.einsum("abk,bk->ak", second, moved)
         by = self._by_jets(system, [*rates], every)
         return by["change"], np.zeros_like(coordinates)
+
+    def _rows(
+        self, system: DiscreteSystem, every: dict[JetOfEnd, JetRows | None]
+    ) -> Iterator[tuple[int, Of, JetRows | None]]:
+        """Yield the first of the symbols of each jet, and of other unknowns, and their rows."""
+        for k, (jet, of) in enumerate(self._jets):
+            yield 3 * k, of, every[jet]
+        if len(self._symbols) > 3 * len(self._jets):
+            yield 3 * len(self._jets), "change", self._own_unknowns(system)[1]
+
+    def _places_of(self, system: DiscreteSystem, symbol: int) -> int:
+        """Return the number of places of what a symbol belongs to, by its number."""
+        jet = symbol // 3
+        ends = [self._jets[jet][0][0]] if jet < len(self._jets) else range(len(self.ends))
+        return max(self._count(system, end) for end in ends)
 
     def _by_jets(
         self,
@@ -209,12 +256,12 @@ class PlacePart(GoalPart):
     ) -> dict[str, Array]:
         """Return derivatives by coordinates and rates, of those by the jets of all places."""
         by = {of: np.zeros_like(system.state) for of in ("change", "rate")}
-        for k, (jet, of) in enumerate(self._jets):
-            rows = every[jet]
+        for k, of, rows in self._rows(system, every):
             if rows is None:
                 continue
-            slope = np.stack(slopes[3 * k : 3 * k + 3], axis=1)
-            if self._count(system, jet[0]) == 1:
+            own = slopes[k : k + 3] if k < 3 * len(self._jets) else slopes[k:]
+            slope = np.stack(own, axis=1)
+            if self._places_of(system, k) == 1:
                 slope = slope.sum(axis=0, keepdims=True)
             np.add.at(by[of], rows.coordinate, rows.value * slope[rows.place, rows.component])
         return by
@@ -235,15 +282,19 @@ class PlacePart(GoalPart):
                 asked="number of places",
                 given=counts,
             )
-        self._reading.require_places(size)
         at: dict[str, Any] = {TIME.name: system.time}
-        with together(system.comm):
-            for name, value in self._reading.parameters.items():
-                at[name] = evaluate(f"{name} of {self.what}", value, system.time)
-        at |= self._reading.per_place
+        for reading in self._readings:
+            reading.require_places(size)
+            with together(system.comm):
+                for name, value in reading.parameters.items():
+                    at[name] = evaluate(f"{name} of {self.what}", value, system.time)
+            at |= reading.per_place
+        own, more = self._own_unknowns(system)[0], self._symbols[3 * len(self._jets) :]
+        at |= {str(symbol): x for symbol, x in zip(more, own.T, strict=True)}
         every: dict[JetOfEnd, JetRows | None] = {}
         arms = [(end, jet) for end, jet, _ in self._substitution.arms.values()]
-        for jet in dict.fromkeys([*(jet for jet, _ in self._jets), *self._reading.placed, *arms]):
+        placed = [jet for reading in self._readings for jet in reading.placed]
+        for jet in dict.fromkeys([*(jet for jet, _ in self._jets), *placed, *arms]):
             every[jet], found = self._jet(system, *jet)
             for of, vectors in found.items():
                 for a, symbol in enumerate(symbols_of(jet, of)):

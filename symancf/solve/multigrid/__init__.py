@@ -12,6 +12,7 @@
 `PMultigrid`           the same of cells of second order by products of kernels, above `Multigrid`
 `Products`             products of the tangent by its blocks of 3 x 3
 `OPTIONS`, `print_to`  prefix of the options of cycles; where PETSc prints
+`numbers_at`           the numbers at an address of PETSc's
 =====================  ===========================================================================
 
 Nothing here imports the solver; what a level is stands in `hierarchy`.
@@ -20,7 +21,7 @@ Nothing here imports the solver; what a level is stands in `hierarchy`.
 from __future__ import annotations
 
 from ...runtime.petsc import functions
-from .cycle import print_to
+from .cycle import numbers_at, print_to
 from .grids import GridNodes, displaced, has_others, nodes_of
 from .hierarchy import OPTIONS, Multigrid
 from .p_multigrid import PMultigrid
@@ -36,6 +37,7 @@ __all__ = [
     "displaced",
     "has_others",
     "nodes_of",
+    "numbers_at",
     "print_to",
     "register_pc",
 ]

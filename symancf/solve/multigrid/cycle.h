@@ -54,6 +54,8 @@ static void multiply(const Messages *m, const Level *A)
   end(m, A);
   if (A->ghosts)
     single_multiply(A->nodes, &A->off, A->off_values, A->x + 3 * (int64_t)A->nodes, 1, A->row, A->r);
+  if (A->ghosts && A->rest)
+    single_multiply(A->nodes, &A->rest->off, A->rest->off_values, A->x + 3 * (int64_t)A->nodes, 1, A->row, A->r);
   for (int32_t k = 0; k < A->skews; k++) add_skew(A, A->skew + k);
 }
 
@@ -148,17 +150,17 @@ INLINE double dot(const Messages *m, const Level *A, const float *a, const float
 
 /*
  * Coefficients of Lanczos' method for D^-1 A from b, by conjugate gradients; returns how many steps
- * were made.  Of an unsymmetric A alpha are the factors by which powers of D^-1 A grow.
+ * were made.  With `powers`, of an unsymmetric A, alpha are the factors by which those of D^-1 A grow.
  */
-int32_t symancf_lanczos(const Hierarchy *h, int32_t l, int32_t steps, double *alpha, double *beta)
+int32_t symancf_lanczos(const Hierarchy *h, int32_t l, int32_t powers, int32_t steps, double *alpha, double *beta)
 {
   const Level *A = h->level + l;
   const Messages *m = h->messages;
   const int64_t n = 3 * (int64_t)A->nodes;
   double before = 0.0;
-  if (!A->symmetric) memcpy(A->x, A->b, (size_t)n * sizeof *A->x);
+  if (powers) memcpy(A->x, A->b, (size_t)n * sizeof *A->x);
   for (int32_t k = 0; k < steps; k++) {
-    if (!A->symmetric) {
+    if (powers) {
       const float size = (float)sqrt(dot(m, A, A->x, A->x));
       if (!(size > 0.0f)) return k;
       for (int64_t q = 0; q < n; q++) A->x[q] /= size;

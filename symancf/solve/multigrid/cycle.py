@@ -7,6 +7,8 @@ import ctypes
 import weakref
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...arrays import Array, pointer
 from ...errors import SymancfError
 from ...runtime.petsc import PETSc, disown, functions, own, printing
@@ -209,3 +211,10 @@ class Cycle:
     def destroy(self) -> None:
         """Give PETSc's part back (collective)."""
         disown(self._comm, self.pc)
+
+
+def numbers_at(address: ctypes.c_void_p, size: int) -> Array:
+    """Return the numbers at an address."""
+    if not size:
+        return np.zeros(0)
+    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address.value or 0))

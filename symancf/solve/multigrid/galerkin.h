@@ -282,10 +282,10 @@ INLINE void add_coarse(const Coarse *C, const int32_t J, const int32_t K, const 
     }
 }
 
-/* Add w times a block at (J, K) and its transpose at (K, J); of this rank's nodes where J <= K alone. */
+/* Add w times a block at (J, K) and its transpose at (K, J); of an upper half where J <= K alone. */
 INLINE void add_both(const Coarse *C, const int32_t J, const int32_t K, const double w, const double *z)
 {
-  const int own = J < C->nodes && K < C->nodes;
+  const int own = C->upper && J < C->nodes && K < C->nodes;
   if (!own || J <= K) add_coarse(C, J, K, w, z, 0);
   if (!own || J >= K) add_coarse(C, K, J, w, z, 1);
 }

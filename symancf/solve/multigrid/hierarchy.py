@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 from ...arrays import Array, Data, Ints, address, pointer
 from ...assembly.half_blocks import HalfBlocks
+from ...assembly.node_entries import NodeEntries
 from ...runtime.collective import exchange_blocks, together
 from ...runtime.petsc import printing
 from . import structures
@@ -38,11 +39,44 @@ _CHUNK = 100_000  # nodes whose numbers are made at once
 ROUND = 1e-6  # added to the scaled diagonal of the last level, where functions may depend on others
 
 
+class _Rest:
+    """Entries of the finest level beside those of a half, and the structures of them.
+
+    Parameters
+    ----------
+    pattern : of all entries of that level.
+    ghosts : numbers of its ghosts on all ranks.
+    """
+
+    def __init__(self, entries: NodeEntries, pattern: Pattern, ghosts: Ints) -> None:
+        self.entries = entries
+        off = np.searchsorted(ghosts, entries.off).astype(np.int32)
+        own = entries.own_start, entries.own
+        self.pattern = replace(
+            pattern, own_start=own[0], own=own[1], off_start=entries.off_start, off=off
+        )
+        self._rounded = [np.zeros(9 * len(c) + 16, np.float32) for c in (own[1], off)]
+        self.structure = structures.Rest(part(*own), part(entries.off_start, off))
+        self.structure.values, self.structure.off_values = map(pointer, self._rounded)
+        self.values: tuple[Array, Array] = (np.zeros(0), np.zeros(0))
+
+    def renew(self, scale: float, diagonal: Array) -> Array:
+        """Take the present entries; return the blocks on the diagonal with those of others."""
+        own, off = self.entries.values
+        self.values = (own, off) if scale == 1.0 else (own / scale, off / scale)
+        for rounded, values in zip(self._rounded, self.values, strict=True):
+            rounded[:-16] = values[: len(rounded) - 16]
+        node, blocks = self.entries.on_diagonal(self.values[0])
+        total = diagonal.copy()
+        total[node] += blocks
+        return total
+
+
 class _Level:
     """Arrays of a level, and the structure that holds their addresses.
 
-    Those of entries of the finest one may be those of a `HalfBlocks`. `blocks`: of both halves;
-    `D`: the blocks on the diagonal of a coarse one.
+    Those of entries of the finest one may be those of a `HalfBlocks`, and `rest` is beside it.
+    `blocks`: of both halves; `D`: the blocks on the diagonal of a coarse one.
     """
 
     def __init__(
@@ -53,10 +87,9 @@ class _Level:
         symmetric: bool,
         prescribed: Data | None,
         half: HalfBlocks | None = None,
+        rest: _Rest | None = None,
         coarse: bool = True,
     ) -> None:
-        if half is not None:
-            pattern = replace(pattern, own_start=half.start, own=half.column, upper=True)
         self.pattern, self.step = pattern, step
         n, ghosts, own = pattern.nodes, pattern.ghosts, pattern.own
         none = np.zeros(n + ghosts + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32)
@@ -74,9 +107,11 @@ class _Level:
             self.values = np.zeros(9 * stored + 16, np.float32)
             self.off_values = np.zeros(9 * len(pattern.off) + 16, np.float32)
         self.blocks = pattern.blocks
-        longest = 3 * int(
-            max(np.diff(s).max(initial=0) for s in (pattern.own_start, pattern.off_start))
-        )
+        starts = [pattern.own_start, pattern.off_start]
+        if rest is not None:
+            starts += [rest.pattern.own_start, rest.pattern.off_start]
+            data.rest = ctypes.pointer(rest.structure)
+        longest = 3 * int(max(np.diff(s).max(initial=0) for s in starts))
         data.longest = longest = (longest + 31) // 16 * 16
         self.inverse = np.zeros(9 * n, np.float32)
         self.D = np.zeros((n if coarse else 0, 3, 3))
@@ -156,6 +191,7 @@ class Multigrid:
         self._half = matrix if isinstance(matrix, HalfBlocks) else None
         self._matrix, self.comm, self._symmetric = matrix, matrix.comm, symmetric
         self.revision = matrix.revision
+        self._rest: _Rest | None = None
         self.levels: list[_Level] = []
         self.grids: list[Grids] = []
         self._build(nodes)
@@ -173,12 +209,26 @@ class Multigrid:
         self._renewed = False
 
     # ---- structure ------------------------------------------------------------------------------
+    def _finest(self, nodes: GridNodes) -> tuple[Pattern, Pattern, Array, Ints, Ints]:
+        """Return the pattern of all entries of the finest level, that of those in its own storage.
+
+        And X, grids and ids of nodes and ghosts (collective).
+        """
+        half = self._half
+        rest: NodeEntries | None = None
+        if half is not None and half.rest is not None:
+            rest = NodeEntries(half.rest, half.nodes)
+        pattern, X, grid, ids, self._ghosts = finest(self._matrix, nodes, rest)
+        if rest is not None:
+            self._rest = _Rest(rest, pattern, self._ghosts)
+        stored = pattern if half is None else _stored(pattern, half, self._ghosts)
+        return pattern, stored, X, grid, ids
+
     def _build(self, nodes: GridNodes) -> None:
-        pattern, X, grid, ids = finest(self._matrix, nodes)
-        stored = pattern
+        half = self._half
+        pattern, stored, X, grid, ids = self._finest(nodes)
         prescribed = nodes.prescribed if nodes.prescribed.any() else None
         grids, first = nodes.grids, True
-        half = self._half
         while True:
             total = self._total(pattern)
             last = not first and (3 * total <= DENSE or (grids.least() and not _joins(grids)))
@@ -192,8 +242,9 @@ class Multigrid:
                 grids = grids.coarser()
             last = grids.least() and not _joins(grids)
             step = coarsen(self._library, self.comm, pattern, X, grid, ids, grids, last)
+            by_halves, beside = self._symmetric or half is not None, self._rest if first else None
             self.levels.append(
-                _Level(stored, ids, step, self._symmetric, prescribed, half, coarse=not first)
+                _Level(stored, ids, step, by_halves, prescribed, half, beside, coarse=not first)
             )
             self.grids.append(step.grids)
             pattern, X, grid, ids = step.pattern, step.X, step.grid, step.ids
@@ -227,8 +278,10 @@ class Multigrid:
         if isinstance(self._matrix, HalfBlocks):
             self._hierarchy.scale = self._matrix.scale
             self._take_skew(self._matrix)
-            diagonal = pointer(self._matrix.diagonal)
-            self._library.symancf_invert_blocks(self._at(0), diagonal)
+            diagonal = self._matrix.diagonal
+            if self._rest is not None:
+                diagonal = self._rest.renew(self._matrix.scale, diagonal)
+            self._library.symancf_invert_blocks(self._at(0), pointer(diagonal))
         else:
             entries = self._matrix.values
             if coarse:
@@ -247,6 +300,11 @@ class Multigrid:
     def _take_skew(self, half: HalfBlocks) -> None:
         """Let products of the finest level have what a half has beside its symmetric part."""
         finest, parts = self._levels[0], half.skew_parts
+        own, place = 3 * half.nodes, np.searchsorted(self._ghosts, half.ghosts)
+        if len(place) < len(self._ghosts):  # there are others among them
+            to = np.concatenate([np.arange(own), (own + 3 * place[:, None] + np.arange(3)).ravel()])
+            to = np.append(to, -1).astype(np.int32)
+            parts = [(np.ascontiguousarray(to[rows]), values) for rows, values in parts]
         skew = (structures.Skew * len(parts))(
             *(structures.Skew(*rows.shape, address(rows), address(v)) for rows, v in parts)
         )
@@ -279,7 +337,7 @@ class Multigrid:
         ghost = np.zeros((len(step.ghost_columns) + 1, 9))
         for values in (after.values, after.off_values, after.D):
             values.fill(0.0)
-        coarse = structures.Coarse(to.nodes, to.ghosts, unit=1.0)
+        coarse = structures.Coarse(to.nodes, to.ghosts, int(to.upper), unit=1.0)
         coarse.own, coarse.off = part(to.own_start, to.own), part(to.off_start, to.off)
         coarse.ghost = part(step.ghost_start, step.ghost_columns)
         coarse.values, coarse.off_values = pointer(after.values), pointer(after.off_values)
@@ -291,6 +349,13 @@ class Multigrid:
                 coarse.unit = self._hierarchy.scale
                 a = map(pointer, entries)
                 failed = self._library.symancf_galerkin(from_, *a, None, to_)
+            elif number == 0 and self._half is not None:
+                failed = self._library.symancf_galerkin_half(from_, pointer(D), to_)
+                if self._rest is not None and not failed:
+                    P = step.start, step.column, step.weight
+                    rows = structure(self._rest.pattern, *P, 0, False)
+                    a = map(pointer, self._rest.values)
+                    failed = self._library.symancf_galerkin(ctypes.byref(rows), *a, None, to_)
             elif level.upper:
                 failed = self._library.symancf_galerkin_half(from_, pointer(D), to_)
             else:
@@ -318,7 +383,12 @@ class Multigrid:
         steps = STEPS if self._symmetric else 2 * STEPS
         alpha, beta = np.zeros((2, steps))
         done = self._library.symancf_lanczos(
-            ctypes.byref(self._hierarchy), number, steps, pointer(alpha), pointer(beta)
+            ctypes.byref(self._hierarchy),
+            number,
+            int(not self._symmetric),
+            steps,
+            pointer(alpha),
+            pointer(beta),
         )
         if done and self._symmetric:
             data.largest = EIGENVALUE_MARGIN * largest_eigenvalue(alpha[:done], beta[:done])
@@ -395,6 +465,19 @@ class Multigrid:
             f", Chebyshev's polynomial of degree {data.degree} on "
             f"[{data.lowest:.3g}, {data.largest:.3g}]"
         )
+
+
+def _stored(pattern: Pattern, half: HalfBlocks, ghosts: Ints) -> Pattern:
+    """Return the pattern of the blocks that a half has, with the ghosts of all entries."""
+    off = np.searchsorted(ghosts, half.ghosts).astype(np.int32)[half.off]
+    return replace(
+        pattern,
+        own_start=half.start,
+        own=half.column,
+        off_start=half.off_start,
+        off=off,
+        upper=True,
+    )
 
 
 def _joins(grids: Grids) -> bool:

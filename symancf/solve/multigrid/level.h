@@ -58,6 +58,11 @@ typedef struct { /* skew matrices of n cells: numbers of `width` rows of each, g
   const double *values;
 } Skew;
 
+typedef struct { /* further entries of a level, in whole rows */
+  Part own, off;
+  const float *values, *off_values;
+} Rest;
+
 typedef struct {
   int32_t nodes, ghosts, symmetric, degree, longest; /* longest: floats of a row, filled up */
   Part own, off;
@@ -71,6 +76,7 @@ typedef struct {
   int32_t skews; /* of the finest level, beside its symmetric part */
   const Skew *skew;
   double skew_scale; /* by which they are to be divided */
+  const Rest *rest;  /* of the finest level; NULL: there is none */
   double largest, lowest; /* eigenvalues of D^-1 A that the polynomial reduces */
   Exchange *exchange;
   double *spent; /* CPU time at this level, and that of it in waits [s]; NULL: not asked for */
@@ -119,7 +125,7 @@ typedef struct { /* of a level without entries: vertices, this rank's first; see
 } Nodes;
 
 typedef struct { /* entries of a coarse level, divided by `unit` */
-  int32_t nodes, ghosts;
+  int32_t nodes, ghosts, upper; /* upper: of own nodes the blocks from the diagonal on alone */
   Part own, off, ghost; /* rows of ghosts have all columns, and go to their owners */
   float *values, *off_values;
   double *diagonal; /* [nodes][9] sums of the blocks of rows, and then the blocks on the diagonal */

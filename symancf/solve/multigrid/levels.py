@@ -11,6 +11,7 @@ import numpy as np
 
 from ...arrays import Array, Ints, Ints32, pointer
 from ...assembly.half_blocks import HalfBlocks
+from ...assembly.node_entries import merged
 from ...runtime.collective import exchange, exchange_blocks, owners_of, shares
 from . import structures
 from .copies import home, returned, with_copies
@@ -22,6 +23,7 @@ from .structures import part
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+    from ...assembly.node_entries import NodeEntries
     from .grids import GridNodes
 
 SHARED = 5_000  # unknowns of a level that all ranks hold: what it takes twice, messages take else
@@ -87,11 +89,25 @@ class Entries(Protocol):
         """The values of the two parts."""
 
 
-def finest(matrix: Entries | HalfBlocks, nodes: GridNodes) -> tuple[Pattern, Array, Ints, Ints]:
-    """Return the pattern by blocks, and X, grid and ids of nodes and ghosts (collective)."""
+def finest(
+    matrix: Entries | HalfBlocks, nodes: GridNodes, rest: NodeEntries | None = None
+) -> tuple[Pattern, Array, Ints, Ints, Ints]:
+    """Return the pattern by blocks; X, grid and ids of nodes and ghosts; ghosts (collective).
+
+    Parameters
+    ----------
+    rest : entries that are beside those of the matrix.
+    """
     comm, n = matrix.comm, len(nodes.start)
     if isinstance(matrix, HalfBlocks):
         parts, ghosts = (*matrix.both(), matrix.off_start, matrix.off), matrix.ghosts
+        if rest is not None:
+            ghosts = np.union1d(ghosts, rest.off)
+            off, others = (np.searchsorted(ghosts, g) for g in (matrix.ghosts, rest.off))
+            parts = (
+                *merged(*parts[:2], rest.own_start, rest.own),
+                *merged(matrix.off_start, off[matrix.off], rest.off_start, others),
+            )
     else:
         rows = matrix.diagonal_start, matrix.off_start
         starts = [np.ascontiguousarray(start[::3] // 9) for start in rows]
@@ -99,7 +115,7 @@ def finest(matrix: Entries | HalfBlocks, nodes: GridNodes) -> tuple[Pattern, Arr
         ghosts, off = np.unique(columns[1].astype(np.int64), return_inverse=True)
         parts = starts[0], columns[0], starts[1], off.astype(np.int32)
     if comm.size == 1:
-        return Pattern(n, 0, *parts, None, False), nodes.X, nodes.grid, nodes.ids
+        return Pattern(n, 0, *parts, None, False), nodes.X, nodes.grid, nodes.ids, ghosts
     firsts = shares(comm, n)
     owner = owners_of(firsts, ghosts)
     counts = np.bincount(owner, minlength=comm.size).astype(np.int64)
@@ -107,7 +123,7 @@ def finest(matrix: Entries | HalfBlocks, nodes: GridNodes) -> tuple[Pattern, Arr
     ours = nodes.X, nodes.grid, nodes.ids
     _, theirs = exchange_blocks(comm, messages.sent, *(each[messages.list] for each in ours))
     X, grid, ids = (np.concatenate(pair) for pair in zip(ours, theirs, strict=True))
-    return Pattern(n, len(ghosts), *parts, messages, False), X, grid, ids
+    return Pattern(n, len(ghosts), *parts, messages, False), X, grid, ids, ghosts
 
 
 def _of_blocks(start: Ints32, blocks: Ints32, column: Ints32) -> Ints32:

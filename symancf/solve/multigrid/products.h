@@ -76,6 +76,7 @@ INLINE void rows_of_half(const Level *A, const int steps, const float factor, co
   float *row = A->row, *later = row + A->longest, *down = later + A->longest;
   const int32_t *column = A->own.column;
   memset(y, 0, 3 * (size_t)A->nodes * sizeof *y);
+  if (A->rest) single_multiply(A->nodes, &A->rest->own, A->rest->values, x, 1, A->row, y); /* before x changes */
   if (A->nodes) single_gather(A->own.start[1] - A->diagonal[0], column + A->diagonal[0], x, later);
   for (int32_t i = 0; i < A->nodes; i++) {
     const int32_t *c = column + A->diagonal[i], n = A->own.start[i + 1] - A->diagonal[i], m = 3 * n;

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Nodes = ctypes.Structure
     Part = ctypes.Structure
     Petsc = ctypes.Structure
+    Rest = ctypes.Structure
     Shell = ctypes.Structure
     Skew = ctypes.Structure
 else:
@@ -36,6 +37,7 @@ else:
     Hierarchy, Level = (_STRUCTURES[name] for name in ("Hierarchy", "Level"))
     Messages, Part, Petsc = (_STRUCTURES[name] for name in ("Messages", "Part", "Petsc"))
     Known, Nodes, Shell, Skew = (_STRUCTURES[name] for name in ("Known", "Nodes", "Shell", "Skew"))
+    Rest = _STRUCTURES["Rest"]
 
 
 def part(start: Data, column: Data) -> Part:

@@ -15,7 +15,7 @@ from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ...values.series import Shifted, TimeSeries
 from ..gradients.by_shape import ShapeDerivative
-from ..gradients.gradient import AnyVariable, Gradient, Variable, require_transposes, to_owners
+from ..gradients.gradient import AnyVariable, Gradient, Variable, require_tangent, to_owners
 from ..gradients.shape import Shape
 from ..rates import DIFFERENCE_STEP, Quotients, Rates, rates
 from .transposed import Transposed
@@ -155,18 +155,20 @@ class Adjoint:
         """
         system = self.system
         if isinstance(variable, Field):
-            return by_field(system, variable, weights.by), bool(columns_of(system, variable))
+            of_cells = by_field(system, variable, weights.by)
+            of_cells += self._explicit_by_field(variable, goals)
+            return of_cells, bool(columns_of(system, variable))
         if isinstance(variable, Shape):
             found = ShapeDerivative(system, variable)
             return found.of(weights.w, weights.seeds, weights.by, goals), True
         total: float | Array = 0.0
         changes = False
+        own = [factor * goal.by_beside(system) for factor, goal in goals]
         for change, part in self.changes_of(variable, [goal for _, goal in goals]):
             explicit = (change.ends[0] - change.ends[1]) / change.span
-            rate = change.rates
-            value = self.along(slopes, weights, rate, supports=supports)
-            for (factor, goal), own in zip(goals, _split(explicit, goals), strict=True):
-                value += factor * goal.explicit(system, own)
+            value = self.along(slopes, weights, change.rates, supports=supports)
+            shares = np.array([np.concatenate([np.zeros(0), *own]) @ explicit])
+            value += float(system.sum(shares)[0])
             total = total + value * part
             changes |= self.changes(change)
         return total, changes
@@ -183,34 +185,46 @@ class Adjoint:
         total = float(system.sum(np.array([own]))[0])
         return total + self._by_supports(weights, rate.prescribed)
 
+    def _explicit_by_field(self, field: Field, goals: Sequence[tuple[float, Goal]]) -> Array:
+        """Return the derivatives (cells,) of factors times goals at a held state (collective)."""
+        own = (factor * goal.by_field(self.system, field) for factor, goal in goals)
+        return self.system.sum(sum(own, np.zeros(len(field.values))))
+
     def sensitivity(self, variables: Sequence[Variable], goals: Sequence[Goal]) -> list[Gradient]:
         """Return the derivatives of goals by variables, one linear system each (collective)."""
         system = self.system
         self.require_tangent()
         slopes = [goal.slopes(system) for goal in goals]
+        by_beside = [goal.by_beside(system) for goal in goals]
         found: list[list[tuple[AnyVariable, float | Array]]] = [[] for _ in goals]
         values: list[Array]
         for variable in variables:
             if isinstance(variable, Field):
                 cells = range(len(variable.values))
                 columns = [self._moved(slopes, *self._of_cell(variable, k)) for k in cells]
-                values = [*np.array(columns).T]
+                values = [
+                    of_cells + self._explicit_by_field(variable, [(1.0, goal)])
+                    for of_cells, goal in zip(np.array(columns).T, goals, strict=True)
+                ]
                 changes = bool(columns_of(system, variable))
             else:
                 values, changes = [np.zeros(()) for _ in goals], False
                 for change, part in self.changes_of(variable, goals):
                     rate = change.rates
                     moved = self._moved(slopes, rate.values, rate.rows, rate.prescribed)
-                    explicit = (change.ends[0] - change.ends[1]) / change.span
-                    pairs = [(1.0, goal) for goal in goals]
-                    for k, own in enumerate(_split(explicit, pairs)):
-                        total = moved[k] + goals[k].explicit(system, own)
-                        values[k] = np.asarray(values[k] + total * part)
+                    own = self._explicit(change, by_beside)
+                    values = [v + m * part for v, m in zip(values, moved + own, strict=True)]
                     changes |= self.changes(change)
             self.require_change(variable, changes)
             for own_pairs, value in zip(found, values, strict=True):
-                own_pairs.append((variable, value if value.ndim else float(value)))
+                own_pairs.append((variable, value if np.ndim(value) else float(value)))
         return [Gradient(s.value, own) for s, own in zip(slopes, found, strict=True)]
+
+    def _explicit(self, change: Quotients[Array], by_beside: Sequence[Array]) -> Array:
+        """Return the derivatives of goals by what of them changes beside the state (collective)."""
+        rates = (change.ends[0] - change.ends[1]) / change.span
+        parts = np.split(rates, np.cumsum([len(own) for own in by_beside])[:-1])
+        return self.system.sum(np.array([a @ b for a, b in zip(by_beside, parts, strict=True)]))
 
     def _moved(
         self, slopes: Sequence[GoalSlopes], values: Array, rows: dict[int, Array], prescribed: Array
@@ -255,14 +269,11 @@ class Adjoint:
 
     def require_tangent(self) -> None:
         """Raise where tangents are not the derivatives of the residual (collective)."""
-        system = self.system
-        numbering = system.numbering
-        v, w = numbering.random(1), numbering.random(2)
-        f, pulled = np.zeros_like(v), self._pull(v)
-        require_no_memory(system, pulled)
+        v = self.system.numbering.random(1)
+        pulled = self._pull(v)
+        require_no_memory(self.system, pulled)
         if pulled.all_terms:
-            system.assembler.product(system.state, w, f)
-            require_transposes(system, v, f, w, pulled.coordinates)
+            require_tangent(self.system, v, pulled)
 
     @staticmethod
     def require_change(variable: AnyVariable, changes: bool) -> None:
@@ -363,13 +374,6 @@ class Adjoint:
             return np.concatenate([np.zeros(0), *(goal.beside(system) for goal in goals)])
 
         return rates(system, prescribe, value, DIFFERENCE_STEP * size, name, beside)
-
-
-def _split(values: Array, goals: Sequence[tuple[float, Goal]]) -> list[Array]:
-    """Return the values of the parts of each goal."""
-    if not goals:
-        return []
-    return np.split(values, np.cumsum([goal.count for _, goal in goals])[:-1])
 
 
 def in_equilibrium(system: DiscreteSystem) -> bool:

@@ -22,6 +22,7 @@ from ...newton import (
     Aid,
     AidRow,
     Leftover,
+    LineSearch,
     MendedSteps,
     PartBacktracking,
     PredictedStresses,
@@ -34,8 +35,9 @@ from ...runtime.options import SolverOptions, complaint
 from ...runtime.petsc import PETSc, collect, loosely
 from ...runtime.progress import Progress
 from ..contradiction import require_redundant
+from ..preconditioner import bordered
 from ..rigid import attach_rigid_modes
-from ..solver import configure, reason_name
+from ..solver import SMALL_SYSTEM, configure, reason_name
 from .branch import JUMPED, Branch
 from .convergence import Convergence
 from .diagnosis import warn_unproved
@@ -52,6 +54,8 @@ from .starts import LoadChange, Path, parabola, starts
 if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.form import Form
+    from ...assembly.half import Half
+    from ...assembly.matrix import Matrix
     from ...output.history import History
 
 Monitor = Callable[[Step], None]
@@ -156,7 +160,8 @@ class EquilibriumSolver:
         unsure = self.check_held and not supported(system)
         bound = any(block.is_equation for block in numbering.blocks)
         if unsure or (bound and not self.restored):
-            self._scale_multipliers()
+            by_halves = not unsure and system.numbering.size > SMALL_SYSTEM and bordered(system)
+            self._scale_multipliers((system.half if by_halves else None) or system.matrix)
         if not self.restored:
             system.settle()
         self.choosing = having(map(system.binding, system.terms), Chooses)
@@ -166,7 +171,7 @@ class EquilibriumSolver:
         self.stability: Stability = Stability(system, self.linear, self.native)
         if unsure:
             if bound:  # the tangent has them with the scale of before
-                self._assemble()
+                self._assemble(system.matrix)
             require_supported(system)
         if self.check_held:
             require_pressed(system)
@@ -229,6 +234,9 @@ class EquilibriumSolver:
             aids.append(MendedSteps(equations, self.krylov, attempt))
             if self.snes.getType() == PETSc.SNES.Type.NEWTONLS:
                 self.snes.setMaxKSPFailures(int(self.snes.getTolerances()[3]) + 1)  # mended
+        cells = [form for form in system.memory.forms if form.kernel.tabulated]
+        if "search" in uses and cells and all(form.kernel.symmetric for form in system.forms):
+            aids.append(LineSearch(equations, attempt))
         if "backtracking" in uses and (kinked or test.rows.parts > 1):
             acts = partial(self.branch.touches, system.state)
             own = leftover if kinked else None
@@ -283,28 +291,28 @@ class EquilibriumSolver:
         if self.snes.getKSP().getPC().getType() == PETSc.PC.Type.GAMG:
             attach_rigid_modes(self.system, self.system.matrix.mat)
 
-    def _scale_multipliers(self) -> None:
-        """Make the tangent; set the multipliers' scale to its largest diagonal entry of a position.
+    def _scale_multipliers(self, storage: Matrix | Half) -> None:
+        """Write the tangent to a storage; scale multipliers by its largest entry of a position.
 
         Their forces stay, as those that modes about a state at rest have found.
         """
         system, old = self.system, self.system.stiffness
         if not self.restored:
             system.stiffness = 1.0
-        self._assemble()
+        self._assemble(storage)
         if self.restored:
             return
-        largest = self.convergence.stiffest(system.matrix.mat.getDiagonal().getArray())
+        largest = self.convergence.stiffest(storage.mat.getDiagonal().getArray())
         system.stiffness = largest if math.isfinite(largest) and largest > 0 else 1.0
         system.state[self.numbering.those("multiplier", "algebraic", "tie")] *= (
             old / system.stiffness
         )
         system.prescribe(system.time)
 
-    def _assemble(self) -> None:
+    def _assemble(self, storage: Matrix | Half) -> None:
         """Assemble the tangent of the present state (collective)."""
         system, f = self.system, np.zeros_like(self.system.state)
-        self.guarded(lambda: system.assembler.tangent(system.state, f, system.matrix))
+        self.guarded(lambda: system.assembler.tangent(system.state, f, storage))
 
     def guarded(self, call: Callable[[], int]) -> int:
         """Call on every rank; raise the first error on all of them."""

@@ -66,16 +66,13 @@ class Hessian(LinearOperator):  # type: ignore[misc]
         for variable in variables:
             if isinstance(variable, Field):
                 changes = bool(columns_of(adjoint.system, variable))
+                found = adjoint.system.sum(np.abs(goal.by_field(adjoint.system, variable)))
+                self._require_plain(variable, bool(found.any()))
             else:
                 assert not isinstance(variable, Shape)  # refused before
                 pairs = adjoint.changes_of(variable, [goal])
-                if any((change.ends[0] != change.ends[1]).any() for change, _ in pairs):
-                    raise ParameterError(
-                        f"hessian: the goal itself has {label(variable)}; products are known by "
-                        "parameters that act through the equilibrium alone",
-                        asked="hessian",
-                        given=label(variable),
-                    )
+                changed = any((change.ends[0] != change.ends[1]).any() for change, _ in pairs)
+                self._require_plain(variable, adjoint.system.comm.allreduce(changed, op=MPI.LOR))
                 changes = any([adjoint.changes(change) for change, _ in pairs])
                 self._rates[id(variable)] = [
                     (change.rates, np.atleast_1d(part)) for change, part in pairs
@@ -117,6 +114,16 @@ class Hessian(LinearOperator):  # type: ignore[misc]
                 asked="gauss_newton",
                 given=names,
                 possible=(True,),
+            )
+
+    def _require_plain(self, variable: Variable, occurs: bool) -> None:
+        """Raise where a variable occurs in the goal itself."""
+        if occurs:
+            raise ParameterError(
+                f"hessian: the goal itself has {label(variable)}; products are known by "
+                "parameters that act through the equilibrium alone",
+                asked="hessian",
+                given=label(variable),
             )
 
     def _driven(self, h: float, direction: Sequence[Array]) -> list[Array]:

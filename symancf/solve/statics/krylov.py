@@ -199,7 +199,8 @@ class KrylovSolver(LinearSolver):
         self._parts: Subdomains | None = None
         if ksp.getPC().getType() == BDDC:
             self._parts = subdomains_of(system, is_symmetric(system))
-        symmetric = is_symmetric(system) or self._half is not None  # whose symmetric part it is
+        half = self._half  # of the symmetric part of the tangents of cells
+        symmetric = is_symmetric(system) or (half is not None and half.symmetric)
         self._preconditioner = Preconditioner(system, self.storage, ksp, symmetric)
         self._preconditioner.attach()
         self.takeover = Takeover(system, ksp, self._preconditioner, options)

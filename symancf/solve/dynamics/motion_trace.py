@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A motion over the states of its trace: what both ways to its derivatives go over."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mpi4py import MPI
+
+from ...assembly.form import ClosestPoints
+from ...errors import ParameterError
+from ...runtime.collective import together
+from ...values.parameter import Field, Parameter, label
+from ..rates import DIFFERENCE_STEP
+from .backward_start import MotionVectors
+from .generalized_alpha import GeneralizedAlpha
+from .transposed import TransposedStep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...arrays import Array
+    from ...assembly.state import State
+    from ..gradients.goal import Goal
+    from ..gradients.gradient import Variable
+    from ..gradients.trace import Trace
+    from .accelerations import Accelerations
+    from .integrator import Integrator
+    from .steps import Requested
+
+    Weights = dict[int, list[tuple[float, Goal]]]
+
+
+class MotionTrace:
+    """The motion of a trace, which goes to its states, with the affine maps of its steps.
+
+    Parameters
+    ----------
+    accelerations : of the motion; the present one is lost, see `Integrator.restore`.
+    integrator : that has made the trace, with `request`.
+    rates : those at the start before they were taken to the constraints (owned).
+
+    Attributes
+    ----------
+    free, second, first, owned : masks of coordinates: not prescribed, and of those the ones of
+        either order in time; of this rank.
+    by_rate : whether forces follow rates.
+    remembers : numbers of rows that laws remember, by their forms.
+    solver : of linear systems with the tangents of steps.
+
+    Raises
+    ------
+    ParameterError : the motion has something that is not differentiated yet.
+    """
+
+    #: relative: what a step and the one made again from its beginning may differ by
+    same = 1e-6
+
+    def __init__(
+        self,
+        accelerations: Accelerations,
+        integrator: Integrator,
+        trace: Trace,
+        request: Requested,
+        rates: Array,
+    ) -> None:
+        assert isinstance(integrator, GeneralizedAlpha)
+        self.accelerations, self.integrator = accelerations, integrator
+        self.motion, self.system = accelerations.motion, accelerations.system
+        self.states, self.request, self.start_rates = trace, request, rates
+        self.times = trace.times
+        self.solver = TransposedStep(accelerations.newton)
+        m, numbering = self.motion, self.system.numbering
+        self.free = numbering.fixed_by < 0
+        self.second, self.first = m.second & self.free, m.first & self.free
+        self.owned = np.arange(numbering.coordinates) < numbering.owned
+        forms = self.system.forms
+        self.by_rate = self.system.comm.allreduce(any(form.knows_rates for form in forms)) > 0
+        self.remembers = {
+            k: len(form.kernel.memory) for k, form in enumerate(forms) if form.kernel.memory
+        }
+        self._require()
+        self.motion.lead()
+
+    # ---- what there is no derivative of ---------------------------------------------------------
+    def _require(self) -> None:
+        """Refuse what is not differentiated (collective)."""
+        system, m, states = self.system, self.motion, self.states
+        names: list[str] = []
+        if len(states) < 2:
+            names.append("a trace without steps")
+        if self.system.comm.allreduce(bool(m.settled.any())):
+            names.append("pressures, lids, ties or gas as unknowns")
+        names += [
+            f"contact {form.name!r} of bodies that deform"
+            for form in system.forms
+            if isinstance(form.entities, ClosestPoints)
+        ]
+        if m.damping.stiffness:
+            names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
+        if states and states[0].method["last_step"]:
+            names.append("a trace that does not begin where the motion begins")
+        if any(state.parameters != states[0].parameters for state in states):
+            names.append("a Parameter that was set on the way")
+        if m.mass.timed or system.redundant.some:
+            names.append("masses that are functions of time, redundant constraints")
+        if names:
+            raise ParameterError(
+                f"gradients of motions are not known of: {'; '.join(names)}",
+                asked="gradient",
+                given=names,
+            )
+
+    def require_sections(self, variables: Sequence[Variable]) -> None:
+        """Refuse variables that change how the inertia of sections measures turns (collective).
+
+        `Directors` knows of these as numbers; a density changes none of them.
+        """
+        directors, m, system = self.integrator.directors, self.motion, self.system
+        if directors is None or not m.mass.changes:
+            return
+        for variable in variables:
+            if not isinstance(variable, Field | Parameter):
+                continue
+            name = "values" if isinstance(variable, Field) else "value"
+            before, probes = getattr(variable, name), []
+            try:
+                for part in (0.0, DIFFERENCE_STEP):
+                    setattr(variable, name, before * (1.0 + part) if np.any(before) else part)
+                    with together(system.comm):
+                        m.mass.update(system.time)
+                    probes.append(directors.probe())
+            finally:
+                setattr(variable, name, before)
+                with together(system.comm):
+                    m.mass.update(system.time)
+            change = float(np.abs(probes[1] - probes[0]).max(initial=0.0))
+            if system.comm.allreduce(change > 1e-3 * DIFFERENCE_STEP, op=MPI.LOR):
+                raise ParameterError(
+                    f"the inertia of sections of rods changes its shape with {label(variable)}: "
+                    "gradients of motions are known where its parts keep their ratios",
+                    asked="parameters",
+                    given=label(variable),
+                )
+
+    # ---- where the motion is --------------------------------------------------------------------
+    def go_to(self, state: State) -> None:
+        """Go to a state of the trace, with the loads of its time (collective)."""
+        self.integrator.restore(state)
+        time = state.time
+        first = int(np.searchsorted(self.times, time))
+        began = self.times[first - 1] if first else time
+        self.motion.span = self.request.span(float(self.times[0]), float(began))
+        self.motion.move_to(time)
+
+    def present(self) -> MotionVectors:
+        """Return a copy of the motion."""
+        m = self.motion
+        return MotionVectors(m.state, m.rate, m.acceleration, self.integrator.auxiliary).copy()
+
+    def show(self, time: float, h: float) -> None:
+        """Write what parameters drive at a time, for steps of a length (collective)."""
+        kinematics = self.accelerations.kinematics
+        self.motion.prescribe(time, h)
+        if kinematics.any:
+            kinematics.refresh()
+
+    def weights(self, goal: Goal) -> tuple[float, Weights]:
+        """Return the value of a goal, and by steps the goals that it is made of (collective)."""
+        parts = goal.instants(self.times)
+        values = [0.0] * len(parts)
+        asked: dict[int, list[tuple[int, float, Goal]]] = {}
+        for k, part in enumerate(parts):
+            for n, weight, own in part:
+                asked.setdefault(n, []).append((k, weight, own))
+        for n, wanted in asked.items():
+            self.go_to(self.states[n])
+            for k, weight, own in wanted:
+                values[k] += weight * own.at_state(self.system)
+        value, *slopes = goal.combined(values)
+        return value, {
+            n: [(slopes[k] * weight, own) for k, weight, own in wanted]
+            for n, wanted in asked.items()
+        }
+
+    def length(self, state: State) -> float:
+        """Return the length of the step that ends in a state."""
+        return float(state.method["last_step"]) or self.request.step
+
+    def shares(self, before: State, h: float) -> tuple[float, float]:
+        """Return what the jerk at the beginning of a step is added with to rates and to A."""
+        c, biased = self.integrator.coefficients, float(before.method["biased"])
+        changes = abs(h - biased) > 1e-12 * h and self.accelerations.kinematics.any
+        return (c.bias * (h * h - biased**2), c.shift * h) if changes else (0.0, 0.0)
+
+    def biased(
+        self, begin: MotionVectors, h: float, last: float, shares: tuple[float, float]
+    ) -> MotionVectors:
+        """Return from which rates and A a step begins; the system is there (collective)."""
+        m, start = self.motion, begin.copy()
+        if last and abs(h - last) > 1e-12 * h:
+            old = np.where(m.second, start.a, start.v)
+            start.A = np.where(m.second | m.first, old + (h / last) * (start.A - old), start.A)
+        if any(shares):
+            w = self.accelerations.jerk(h)
+            if w is not None:
+                start.v += shares[0] * w
+                start.A += 0.0 if last else shares[1] * w
+        return start
+
+    def affine_end(self, start: MotionVectors, x: Array, h: float) -> MotionVectors:
+        """Return the motion at the end of a step with the coordinates x there."""
+        m, c, integrator = self.motion, self.integrator.coefficients, self.integrator
+        rest = 1.0 - c.alpha_f
+        base = start.u + h * start.v + h * h * (0.5 - c.beta) * start.A
+        base = np.where(m.first, start.u + h * (1.0 - c.theta) * start.A, base)
+        r = start.v + h * (1.0 - c.gamma) * start.A
+        r = np.where(m.first, (c.delta * start.A - c.alpha_f * start.v) / rest, r)
+        b = (c.alpha_m * start.A - c.alpha_f * start.a) / rest
+        d = x - base
+        end = MotionVectors(
+            x, r + m.rate_factor * d, b + m.acceleration_factor * d, integrator.auxiliary_factor * d
+        )
+        moves = self.second | self.first
+        end.v = np.where(moves, end.v, m.rate)
+        end.a = np.where(self.second, end.a, m.acceleration)
+        end.A = np.where(moves, end.A, integrator.auxiliary)
+        return end
+
+    @property
+    def round_off(self) -> float:
+        """Displacements that are none."""
+        return 1e-13 * self.accelerations.newton.size
+
+    def differ(self, end: MotionVectors, now: MotionVectors, which: str) -> float:
+        """Return how much a vector of two motions differs, relative to its size (collective)."""
+        chosen = self.owned & (self.second if which == "a" else self.second | self.first)
+        one, other = getattr(end, which)[chosen], getattr(now, which)[chosen]
+        parts = [np.square(one - other).sum(), np.square(other).sum()]
+        difference, size = self.system.sum(np.array(parts))
+        order = 1 if which == "v" else 2
+        nothing = self.round_off / self.request.step**order
+        return math.sqrt(difference / (size + (nothing / self.same) ** 2))
+
+    def alike(self, end: MotionVectors, now: MotionVectors, tolerance: float) -> bool:
+        """Tell whether two motions have the same rates and accelerations (collective)."""
+        return all(self.differ(end, now, which) <= tolerance for which in "vaA")
+
+    def begins_with_rates(self) -> bool:
+        """Tell whether the motion begins with the rates given to bodies (collective)."""
+        system = self.system
+        if not system.start_changes:
+            return False
+        self.go_to(self.states[0])
+        given, size = system.initial_rate()[: system.numbering.owned], self.start_rates
+        off = float(np.abs(given - size)[self.free[: len(size)]].max(initial=0.0))
+        most = float(np.abs(size).max(initial=0.0))
+        return bool(
+            system.comm.allreduce(off, op=MPI.MAX)
+            <= 1e-12 * system.comm.allreduce(most, op=MPI.MAX)
+        )
+
+    def imbalance(self) -> float:
+        """Return how far the equations of motion are from equilibrium, relative (collective)."""
+        m = self.motion
+        f = np.zeros_like(m.state)
+        m.residual(f)
+        chosen = self.second & self.owned
+        size = np.square((f - m.inertia)[self.owned]).sum() + np.square(m.inertia[self.owned]).sum()
+        mass = self.solver.mass(np.ones_like(f))
+        parts = [np.square(f[chosen]).sum(), size, np.square(mass[chosen]).sum()]
+        rest, total, heavy = self.system.sum(np.array(parts))
+        nothing = 1e-12 * self.accelerations.newton.size / self.request.step**2  # round-off
+        total = max(total, heavy * (nothing / self.same) ** 2)
+        return math.sqrt(rest / total) if total else 0.0
