@@ -250,11 +250,10 @@ class Group:
         lanes, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         ranges = [np.arange(first[number], first[number + 1]) for number in self.numbers]
         self._own = np.concatenate(ranges)
-        self._targets = []  # of each form: batches, lanes, and entities; see `_fill`
+        self._targets: dict[int, tuple[Ints, Ints, Ints]] = {}  # see `_fill`
         for k, (number, form) in enumerate(zip(self.numbers, own, strict=True)):
-            batch, lane = self._lanes(k)
-            self._targets.append((batch, lane, np.minimum(np.arange(len(batch)), form.size - 1)))
             for place, row in enumerate(_rows(form), int(first[number]) + slots):
+                batch, lane = self._lanes(k)
                 lanes.append((batch * len(form.kernel.cell) + row) * LANES + lane)
                 values.append(np.full(len(batch), place))
         self._to, self._from = np.concatenate(lanes), np.concatenate(values)
@@ -302,6 +301,10 @@ class Group:
 
     def _fill(self, cell: Array, k: int, rows: Array) -> None:
         """Write the parameters of the entities of a form."""
+        if k not in self._targets:
+            batch, lane = self._lanes(k)
+            entity = np.minimum(np.arange(len(batch)), len(rows) - 1)
+            self._targets[k] = batch, lane, entity
         batch, lane, entity = self._targets[k]
         cell[batch, :, lane] = rows[entity]
 

@@ -238,10 +238,10 @@ class Numbering:
     row : (coordinates,) row on this rank, -1 if fixed or not owned.
     row_count : (vertices,) rows of each local vertex.
     first_column : (vertices,) global column of the vertex's first row.
-    coordinate_of_row, prescribed_rows : of this rank.
+    prescribed_rows : held rows of this rank.
     block_size : a common divisor of the vertices' numbers of rows.
     revision : number of times that other vertices came into the room of the topology; arrays
-        are written in place then, but `free`.
+        are written in place then.
     """
 
     def __init__(
@@ -339,22 +339,28 @@ class Numbering:
             np.arange(self.vertices) < self.owned_vertices, first, -1
         ).astype(np.int32)
         self.vertex_plain = (free_count == width).astype(np.uint8)
-        self._find_free()
-        self.free_owned = np.flatnonzero(free & owned)
-        self.coordinate_of_row = np.flatnonzero(has_row & owned)
-        if len(self.free_owned) == len(self.free):  # one copy: these are long
-            self.free_owned = self.free
-        if len(self.coordinate_of_row) == len(self.free_owned):
-            self.coordinate_of_row = self.free_owned
-        self.prescribed_rows = np.flatnonzero(~free[self.coordinate_of_row])
+        self._has_row: Mask = has_row & owned
+        self.prescribed_rows = np.flatnonzero(~free[self._has_row])
 
-    def _find_free(self) -> None:
-        """List the free coordinates."""
-        self.free = np.flatnonzero(self.fixed_by < 0)
+    # lists as long as there are coordinates: made anew each time
+    @property
+    def free(self) -> Ints:
+        """The free coordinates."""
+        return np.flatnonzero(self.fixed_by < 0)
+
+    @property
+    def free_owned(self) -> Ints:
+        """Those of this rank's vertices."""
+        return np.flatnonzero(self.row >= 0)
+
+    @property
+    def coordinate_of_row(self) -> Ints:
+        """The coordinate of each row (rows,) of this rank."""
+        return np.flatnonzero(self._has_row)
 
     @property
     def columns_of_free(self) -> Ints:
-        """The columns of the free coordinates (free,), as long as they are: made anew each time."""
+        """The columns of the free coordinates (free,)."""
         first = self.first_column[self.vertex_of[self.free]]
         return np.asarray(first + self.rank_in_vertex[self.free], dtype=np.int64)
 
@@ -390,7 +396,6 @@ class Numbering:
         self.row_count[first:][self.global_vertex[first:] < 0] = 0
         if self.owner.flags.writeable:
             self.owner[first:] = self.owners.of(topology.vertex_ids[first:])
-        self._find_free()
         self._prescribed = np.flatnonzero(self.fixed_by >= 0)
         self._prescribed_exchange = self.halo.restricted(self._prescribed)
         self.revision += 1
@@ -444,15 +449,15 @@ class Numbering:
 
     def to_rows(self, local: Array) -> Array:
         """Return a local vector's values in this rank's rows, zeros in those of held ones."""
-        rows = local[self.coordinate_of_row]
+        rows = local[self._has_row]
         rows[self.prescribed_rows] = 0.0
         return rows
 
     def from_rows(self, rows: Array, local: Array) -> None:
         """Write the values of this rank's rows to the free coordinates of a local vector."""
-        local[self.free_owned] = (
-            rows if not len(self.prescribed_rows) else rows[self.row[self.free_owned]]
-        )
+        if len(self.prescribed_rows):
+            rows = np.delete(rows, self.prescribed_rows)
+        local[self.row >= 0] = rows
 
     def block(self, name: str) -> int:
         """Return the number of the block called `name`."""
@@ -471,9 +476,8 @@ class Numbering:
     def natural(self, length: float, coordinates: Integers | None = None) -> Array:
         """Return the size of a large change of coordinates, default: all; see `Block.natural`."""
         of = self.block_of if coordinates is None else self.block_of[coordinates]
-        present, place = np.unique(of, return_inverse=True)
-        sizes = np.array([self.blocks[number].natural(length) for number in present])
-        return np.asarray(sizes[place])
+        sizes = np.array([block.natural(length) for block in self.blocks])
+        return np.asarray(sizes[of])
 
     def those(self, *kinds: Kind) -> Mask:
         """Return which coordinates are of some kinds."""
@@ -524,11 +528,17 @@ class Numbering:
 
         They are a hash of the vertices' original ids.
         """
-        within = np.arange(self.coordinates) - self.start[self.vertex_of]
-        ids = self.topology.vertex_ids[self.vertex_of]
-        key = ids.astype(np.uint64) * np.uint64(64) + within.astype(np.uint64)
-        key = key + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+        key = self.topology.vertex_ids[self.vertex_of].astype(np.uint64, copy=False)
+        key *= np.uint64(64)  # in place: as many numbers as there are coordinates
+        within = np.arange(self.coordinates)
+        within -= self.start[self.vertex_of]
+        key += within.view(np.uint64)
+        del within
+        key += np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
-            key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+            key ^= key >> np.uint64(shift)
+            key *= np.uint64(factor)
         key ^= key >> np.uint64(31)
-        return np.asarray(key / np.float64(2**63) - 1.0)
+        numbers: Array = key / np.float64(2**63)
+        numbers -= 1.0
+        return numbers

@@ -170,7 +170,6 @@ def _inside(numbering: Numbering, here: Mask) -> Numbering:
     free = (numbering.rank_in_vertex >= 0) & here[numbering.vertex_of]
     row = first[numbering.vertex_of] + numbering.rank_in_vertex
     inside.row = np.where(free, row, -1).astype(np.int32)
-    inside.free_owned = np.flatnonzero(free)
     inside.prescribed_rows = np.setdiff1d(np.arange(inside.rows), row[free])
     return inside
 

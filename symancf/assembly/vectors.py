@@ -47,7 +47,7 @@ class Vectors:
             if self._revision != self.numbering.revision:
                 self._renew()
             self._scatter.scatter(x, self._ghosted)
-            local[self.numbering.free] = self._ghosted.getArray(readonly=True)
+            local[self.numbering.fixed_by < 0] = self._ghosted.getArray(readonly=True)
 
     def to_global(self, local: Array, x: PETSc.Vec) -> None:
         """Write the owned free coordinates of a local vector to `x`."""

@@ -238,7 +238,6 @@ class MendedSteps(Aid):
 
     def __init__(self, equations: VectorEquations, linear: Mends, evaluate: Evaluate) -> None:
         self.equations, self._linear, self._evaluate = equations, linear, evaluate
-        self._trial, self._g = equations.scratch
 
     def step(self) -> bool:
         """Mend the step; tell whether there is one."""
@@ -259,11 +258,11 @@ class MendedSteps(Aid):
         that into far more than it was at the beginning.
         """
         equations, step = self.equations, self.equations.step
-        slope = equations.F.dot(step)
+        slope, trial, g = equations.F.dot(step), step.duplicate(), step.duplicate()
         for _ in range(MAX_HALVINGS):
-            self._trial.waxpy(-1.0, step, equations.x)
-            bad = self._evaluate(self._trial, self._g)
-            if not bad and self._g.dot(step) >= -REVERSED_FORCE_RATIO * slope:
+            trial.waxpy(-1.0, step, equations.x)
+            bad = self._evaluate(trial, g)
+            if not bad and g.dot(step) >= -REVERSED_FORCE_RATIO * slope:
                 return
             step.scale(0.5)
             slope *= 0.5

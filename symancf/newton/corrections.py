@@ -45,7 +45,7 @@ class Leftover:
     Parameters
     ----------
     ksp : Newton's linear solver.
-    scratch : two vectors of rows that others may use, too.
+    vector : of rows, like which others are made for each correction.
 
     Attributes
     ----------
@@ -59,10 +59,10 @@ class Leftover:
         system: Configuration,
         rows: RowNorms,
         ksp: PETSc.KSP,
-        scratch: tuple[PETSc.Vec, PETSc.Vec],
+        vector: PETSc.Vec,
     ) -> None:
         self.system, self.rows, self.ksp = system, rows, ksp
-        self._y, self._b = scratch
+        self._vector = vector
         numbering = self._numbering = system.numbering
         moves = numbering.those(*MOVING)
         self.moves = moves[numbering.coordinate_of_row]
@@ -82,28 +82,42 @@ class Leftover:
         """Return the largest share that a change is of the displacements, and that of each row."""
         rows = self.rows
         size = np.zeros(rows.parts)
-        u = np.where(self.moves, np.abs(x) / self.unit, 0.0)
+        u = self._shares(x)
         if rows.parts > 1:
             np.maximum.at(size, rows.row_part, u)
         else:
             size[:] = u.max(initial=0.0)
-        size = np.maximum(rows.largest(size), SMALLEST_DISPLACEMENT)[rows.row_part]
-        share = np.where(self.moves, np.abs(change) / self.unit, 0.0) / size
+        del u
+        size = np.maximum(rows.largest(size), SMALLEST_DISPLACEMENT)
+        share = self._shares(change)
+        share /= size[rows.row_part] if rows.parts > 1 else size
         (largest,) = rows.largest(np.array([share.max(initial=0.0)]))
         return float(largest), share
 
+    def _shares(self, change: Array) -> Array:
+        """Return the size of a change of each row by its unit, 0 of rows that do not move."""
+        share = np.abs(change)
+        share /= self.unit
+        share[~self.moves] = 0.0
+        return share
+
     def correction(self, rows: Array) -> Array | None:
         """Return the correction for a residual, None where the solver tells nothing."""
-        self._b.setArray(rows)
+        y = self._vector.duplicate()
         if self.ksp.getPC().getType() in FACTORS + MULTIGRID:
-            self.ksp.getPC().apply(self._b, self._y)
+            b = self._vector.duplicate()
+            b.setArray(rows)
+            self.ksp.getPC().apply(b, y)
+            b.destroy()
         else:
-            self.ksp.getOperators()[1].getDiagonal(self._y)
-            diagonal = self._y.getArray(readonly=True)
+            self.ksp.getOperators()[1].getDiagonal(y)
+            diagonal = y.getArray(readonly=True)
             there = diagonal != 0.0
-            self._y.setArray(np.divide(rows, diagonal, out=np.zeros_like(rows), where=there))
-        correction = np.array(self._y.getArray(readonly=True))
-        return correction if np.isfinite(self._y.norm()) else None
+            y.setArray(np.divide(rows, diagonal, out=np.zeros_like(rows), where=there))
+        correction = np.array(y.getArray(readonly=True))
+        finite = np.isfinite(y.norm())
+        y.destroy()
+        return correction if finite else None
 
     def lengths(self, change: Array) -> Array:
         """Return the size of a change (rows) of the displacements of each part (collective)."""

@@ -42,7 +42,6 @@ class VectorEquations(ABC):
     Attributes
     ----------
     F, step : R at x, and the step d with K d = R.
-    scratch : two vectors that aids overwrite.
     aids : in the order of their table.
     linear_iterations : of the linear solver, since `find` began.
     """
@@ -50,7 +49,6 @@ class VectorEquations(ABC):
     def __init__(self, comm: MPI.Comm, snes: PETSc.SNES, x: PETSc.Vec) -> None:
         self.comm, self.snes, self.x = comm, snes, x
         self.F, self.step = x.duplicate(), x.duplicate()
-        self.scratch = x.duplicate(), x.duplicate()
         self.aids: Sequence[Aid] = ()
         self.linear_iterations = 0
         self.error: BaseException | None = None

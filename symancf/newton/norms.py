@@ -231,17 +231,22 @@ class RowNorms:
         size : local vector, of the values whose last places change.
         product : writes the product of the tangent with its first argument into the second.
         """
-        answer, found, unit = np.zeros_like(size), [], EPS * size
+        answer, found, change = np.zeros_like(size), [], np.empty_like(size)
         for signs in self.signs:
-            product(unit * signs, answer)
+            np.multiply(EPS, size, out=change)
+            change *= signs
+            product(change, answer)
             found.append(self.numbering.to_rows(answer))
         return np.asarray(np.max(self.of(*found), axis=0))
 
     def noise(self, size: Array, product: Callable[[Array, Array], object]) -> Array:
         """Return a residual (rows) as round-off makes it, of random signs; see `response`."""
-        answer = np.zeros_like(size)
-        product(EPS * size * np.sign(self.signs[0]), answer)
-        return self.numbering.to_rows(answer * np.sign(self.numbering.random(23)))
+        signs = np.sign(self.numbering.random(23)).astype(np.int8)
+        answer, change = np.zeros_like(size), EPS * size
+        change *= np.sign(self.signs[0])
+        product(change, answer)
+        answer *= signs
+        return self.numbering.to_rows(answer)
 
     def rounding(
         self,
@@ -260,17 +265,25 @@ class RowNorms:
         residual : writes the forces at a state and returns the number of bad points.
         product : writes the product of the tangent at `state` with a change.
         """
-        unit, to_rows = EPS * self.system.reference, self.numbering.to_rows
-        plain, slope, moved, errors = np.zeros((4, len(state)))
+        to_rows = self.numbering.to_rows
+        plain, slope, moved, errors = (np.zeros_like(state) for _ in range(4))
+        at = EPS * self.system.reference
         bad = residual(state, plain)
-        product(unit, slope)
-        for k in STRAIN_CHANGES:
-            bad += residual(state + k * unit, moved)
-            errors = np.maximum(errors, np.abs(moved - plain - k * slope))
-        bad += residual(np.zeros_like(state), plain)
+        product(at, slope)
+        for k in STRAIN_CHANGES:  # in place: no more room than this
+            np.multiply(EPS * k, self.system.reference, out=at)
+            at += state
+            bad += residual(at, moved)
+            np.multiply(k, slope, out=at)
+            moved -= plain
+            moved -= at
+            np.maximum(errors, np.abs(moved, out=moved), out=errors)
+        del moved
+        at.fill(0.0)
+        bad += residual(at, plain)
         ok = not bad and bool(np.isfinite(errors).all() and np.isfinite(plain).all())
         if not self.numbering.comm.allreduce(int(ok), op=MPI.MIN):
-            return to_rows(np.zeros_like(state))
+            return to_rows(at)
         along, rest = to_rows(errors), np.abs(to_rows(plain))
         n, own, size, prescribed = self.of(along, rest, to_rows(slope), prescribed=slope)
         size = np.maximum(size, prescribed)

@@ -41,6 +41,7 @@ __all__ = [
     "loosely",
     "own",
     "printing",
+    "release",
 ]
 
 #: PETSc's library by ctypes, for what petsc4py does not wrap; it holds PETSc's BLAS, too.
@@ -74,6 +75,15 @@ def limit_threads(environment: Mapping[str, str]) -> str:
             limit(1)
             return name
     return ""
+
+
+_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+
+
+def release() -> None:
+    """Return freed memory to the machine: Open MPI tells glibc to keep all of it."""
+    if _trim is not None:
+        _trim(ctypes.c_size_t(0))
 
 
 limit_threads(os.environ)

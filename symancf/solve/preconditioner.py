@@ -19,7 +19,7 @@ from ..assembly.subdomains import Subdomains
 from ..errors import SymancfError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
-from ..runtime.petsc import PETSc, functions
+from ..runtime.petsc import PETSc, functions, release
 from . import bddc
 from .bordered import Bordered
 from .fixed_solver import FIXED, FixedSolver
@@ -282,6 +282,7 @@ class Preconditioner:
             with EVENTS["hierarchy"]:
                 if self._multigrid is None or self._multigrid.revision != self._matrix.revision:
                     self._multigrid = self._choose()
+                    release()  # what finding its structure took
                 self._multigrid.renew(self._coarse)
             self._coarse = True
         except BaseException as error:

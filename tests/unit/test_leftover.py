@@ -36,9 +36,7 @@ class Case:
         ksp.getPC().setType(pc)
         ksp.setUp()
         rows = RowNorms(system._discrete, system._discrete.forms)
-        return cls(
-            Leftover(system._discrete, rows, ksp, (A.createVecLeft(), A.createVecLeft())), moved
-        )
+        return cls(Leftover(system._discrete, rows, ksp, A.createVecLeft()), moved)
 
     def settled(self, correction: float, noise: float = 0.0) -> bool:
         """Whether Newton's method may end where such a correction is left over."""

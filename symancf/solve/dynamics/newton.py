@@ -109,7 +109,7 @@ class Newton(VectorEquations):
         self.tangent.stale = True
         snes.setJacobian(loosely(self._linearized), self.J, self.J)
         self.balance = Balance(motion, self.f, self.native)
-        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.scratch)
+        self.leftover = Leftover(self.system, self.balance.rows, snes.getKSP(), self.x)
         self._half = motion.half
         symmetric = is_symmetric(self.system, dynamic=True) or self._half is not None
         self.preconditioner = Preconditioner(self.system, motion.storage, snes.getKSP(), symmetric)

@@ -91,7 +91,7 @@ static void smooth(const Messages *m, const Level *A, const int zero)
   }
 }
 
-/* b of the coarse level = P^T r, r in double precision times `factor`. */
+/* b of the coarse level = P^T r, r in double precision times `factor`, or NULL: that of the level. */
 static void restricted(const Messages *m, const Level *A, const Level *C, const double *r, const double factor)
 {
   const size_t size = 3 * ((size_t)C->nodes + (size_t)C->ghosts);
@@ -99,7 +99,7 @@ static void restricted(const Messages *m, const Level *A, const Level *C, const 
   memset(sum, 0, size * sizeof *sum);
   for (int32_t i = 0; i < A->nodes; i++) {
     float own[3];
-    for (int c = 0; c < 3; c++) own[c] = (float)(r[3 * (int64_t)i + c] * factor);
+    for (int c = 0; c < 3; c++) own[c] = r ? (float)(r[3 * (int64_t)i + c] * factor) : A->r[3 * (int64_t)i + c];
     for (int32_t k = A->coarse.start[i]; k < A->coarse.start[i + 1]; k++)
       for (int c = 0; c < 3; c++) sum[3 * (int64_t)A->coarse.column[k] + c] += A->weight[k] * own[c];
   }
@@ -107,7 +107,7 @@ static void restricted(const Messages *m, const Level *A, const Level *C, const 
   else collect(m, C);
 }
 
-/* to = from + unit P x of the coarse level, in double precision; from may be NULL, for zeros. */
+/* to = from + unit P x of the coarse level, in double precision; from may be NULL, for zeros.  Without `to`: x += P x. */
 static void prolong(const Messages *m, const Level *A, const Level *C, const double *from, const double unit,
                     double *to)
 {
@@ -119,7 +119,9 @@ static void prolong(const Messages *m, const Level *A, const Level *C, const dou
       for (int c = 0; c < 3; c++) s[c] += A->weight[k] * C->x[3 * (int64_t)A->coarse.column[k] + c];
     for (int c = 0; c < 3; c++) {
       const int64_t k = 3 * (int64_t)i + c;
-      to[k] = (from ? from[k] : 0.0) + (!A->prescribed || !(A->prescribed[i] >> c & 1) ? unit * s[c] : 0.0);
+      const double more = !A->prescribed || !(A->prescribed[i] >> c & 1) ? s[c] : 0.0;
+      if (to) to[k] = (from ? from[k] : 0.0) + unit * more;
+      else A->x[k] = (float)(A->x[k] + more);
     }
   }
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, pointer
 from ...errors import SymancfError
 from ...runtime.petsc import PETSc, disown, functions, own, printing
 from . import structures
@@ -56,6 +56,7 @@ class Cycle:
     hierarchy : of these levels; it and what it names must live as long.
     prefix : of the options, which are those of ``-pc_type mg``.
     tell : returns a line about a level (collective).
+    rooms : of each level, memory of as many rows that PETSc may have between two calls.
 
     Attributes
     ----------
@@ -74,6 +75,7 @@ class Cycle:
         hierarchy: structures.Hierarchy,
         prefix: str,
         tell: Callable[[int], str],
+        rooms: Sequence[Array],
     ) -> None:
         calls = (ctypes.cast(getattr(functions, name), ctypes.c_void_p) for name in _CALLED)
         library.symancf_connect(ctypes.byref(structures.Petsc(*calls)))
@@ -89,10 +91,18 @@ class Cycle:
         self.pc.setFromOptions()
         self._require(prefix)
         # only V-cycles begin with zero at each level
-        self._plain = not any(PETSc.Options(prefix).hasName(f"pc_mg_{k}") for k in _OTHER_CYCLES)
+        self._zero = not any(PETSc.Options(prefix).hasName(f"pc_mg_{k}") for k in _OTHER_CYCLES)
+        self._plain = not PETSc.Options(prefix).getAll()
+        hierarchy.plain = int(self._plain)
+        self._rooms = rooms
         for level in range(len(rows)):
             self._make(level)
-        self._b, self._x = (self._vector() for _ in range(2))
+        finest = self.pc.getOperators()[0]
+        self._b, self._x = (self._vector(finest) for _ in range(2))
+        if self._plain:
+            self.pc.setUp()
+            for number in range(1, len(rows)):  # the level has the guess, whatever PCMG thinks
+                self.pc.getMGSmootherUp(number).setInitialGuessNonzero(False)
 
     def _require(self, prefix: str) -> None:
         kind, levels = self.pc.getType(), 0
@@ -121,16 +131,20 @@ class Cycle:
             return
         again = f"smooth_{8 * PETSc.IntType().itemsize}"
         down, up = self.pc.getMGSmootherDown(number), self.pc.getMGSmootherUp(number)
-        down.setInitialGuessNonzero(not self._plain)
-        for ksp in (down, up):
+        down.setInitialGuessNonzero(not self._zero)
+        for ksp, once in ((down, self._zero), (up, self._plain)):
             # without a guess there is no need of further vectors
-            zero = self._plain and ksp is down
-            ksp.setType(PETSc.KSP.Type.PREONLY if zero else PETSc.KSP.Type.RICHARDSON)
+            ksp.setType(PETSc.KSP.Type.PREONLY if once else PETSc.KSP.Type.RICHARDSON)
             ksp.setNormType(PETSc.KSP.NormType.NONE)
             ksp.setTolerances(max_it=1)
             ksp.setOperators(matrix)
-            calls = {"Apply": "smooth", "ApplyRichardson": again}
+            first = "smooth_on" if ksp is up and self._plain else "smooth"
+            calls = {"Apply": first, "ApplyRichardson": again}
             self._shell(ksp.getPC(), level, "Chebyshev's polynomial", calls)
+        if self._plain:
+            r = self._vector(matrix)
+            functions.VecPlaceArray(_handle(r), pointer(self._rooms[level]))
+            functions.PCMGSetR(_handle(self.pc), number, _handle(r))
         residual = self._call("residual")
         functions.PCMGSetResidual(_handle(self.pc), number, residual, _handle(matrix))
         self.pc.setMGRestriction(number, self._matrix(level + 1, level, {_MULT: "restrict"}))
@@ -173,9 +187,10 @@ class Cycle:
         self._views.append(_View(view))
         functions.PCShellSetView(_handle(pc), self._views[-1])
 
-    def _vector(self) -> PETSc.Vec:
-        """Return a vector of the finest level whose numbers are others' whenever it is used."""
-        vector = self.pc.getOperators()[0].createVecRight()
+    @staticmethod
+    def _vector(matrix: PETSc.Mat) -> PETSc.Vec:
+        """Return a vector of a level whose numbers are others' whenever it is used."""
+        vector = matrix.createVecRight()
         nothing, memory = ctypes.c_char_p(b"symancf"), ctypes.c_void_p()
         size = ctypes.c_size_t(8)
         if not functions.PetscMallocA(1, 0, 0, nothing, nothing, size, ctypes.byref(memory)):

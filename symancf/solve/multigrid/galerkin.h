@@ -119,35 +119,66 @@ INLINE void free_block(const Level *A, const int32_t i, double *B)
     if (A->prescribed[i] >> c & 1) B[4 * c] = 0.0;
 }
 
-/* Add the blocks of one row of a part, times the rows of interpolation of their columns. */
-INLINE void add_row(const Level *A, const Part *part, const double *a, const int32_t i, const int32_t behind,
-                    Sums *sums)
+/* One of n blocks of a row, in single precision or in double. */
+INLINE void take_block(const float *v, const double *a, const int32_t n, const int32_t k, double *B)
+{
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) B[3 * r + c] = a ? a[3 * (n * r + k) + c] : v[3 * (n * r + k) + c];
+}
+
+/*
+ * Add the blocks of one row of a part, times the rows of interpolation of their columns; `D` are the
+ * blocks on the diagonal, or NULL where they are entries.
+ */
+INLINE void add_row(const Level *A, const Part *part, const float *v, const double *a, const double *D,
+                    const int32_t i, const int32_t behind, Sums *sums)
 {
   const int32_t first = part->start[i], n = part->start[i + 1] - first;
-  const double *v = a + 9 * (int64_t)first;
+  const int64_t at = 9 * (int64_t)first;
   for (int32_t k = 0; k < n; k++) {
     const int32_t j = part->column[first + k] + behind;
     double B[9];
-    for (int r = 0; r < 3; r++)
-      for (int c = 0; c < 3; c++) B[3 * r + c] = v[3 * (n * r + k) + c];
+    take_block(a ? NULL : v + at, a ? a + at : NULL, n, k, B);
+    if (j == i && D) memcpy(B, D + 9 * (int64_t)i, sizeof B);
     if (j == i) free_block(A, i, B);
     add_block(A, j, B, sums);
   }
 }
 
-/* Add w times the sums to one row of a coarse part, whose columns count from `behind`. */
+/* Add w times the sums to one row of a coarse part, in single precision or in double; columns count from `behind`. */
 INLINE void spread(const Part *part, const int32_t J, const int32_t behind, const Sums *sums, const double w,
-                   double *values)
+                   float *single, double *real)
 {
   const int32_t first = part->start[J], n = part->start[J + 1] - first;
-  double *to = values + 9 * (int64_t)first;
+  const int64_t at = 9 * (int64_t)first;
   for (int32_t k = 0; k < n; k++) {
     const int32_t s = sums->mark[part->column[first + k] + behind];
     if (s < 0) continue;
     const double *z = sums->block + 9 * (int64_t)s;
     for (int r = 0; r < 3; r++)
-      for (int c = 0; c < 3; c++) to[3 * (n * r + k) + c] += w * z[3 * r + c];
+      for (int c = 0; c < 3; c++) {
+        const int64_t to = at + 3 * (n * r + k) + c;
+        if (real) real[to] += w * z[3 * r + c];
+        else single[to] = (float)(single[to] + w * z[3 * r + c]);
+      }
   }
+}
+
+/* Add w times a block, or its transpose, to the sum of row J of C, unless that is another rank's. */
+INLINE void add_sum(const Coarse *C, const int32_t J, const double w, const double *z, const int turned)
+{
+  double *to = C->diagonal + 9 * (int64_t)J;
+  if (J >= C->nodes) return;
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) to[3 * r + c] += w * (turned ? z[3 * c + r] : z[3 * r + c]);
+}
+
+/* The sum of all sums. */
+INLINE void total_of(const Sums *sums, double *total)
+{
+  for (int k = 0; k < 9; k++) total[k] = 0.0;
+  for (int32_t s = 0; s < sums->count; s++)
+    for (int k = 0; k < 9; k++) total[k] += sums->block[9 * (int64_t)s + k];
 }
 
 /* Room for the sums of any row of A; whether there is no memory for it. */
@@ -187,26 +218,32 @@ INLINE void empty(Sums *sums)
 /* Add the sums of row i of A to the rows of C where it has weights. */
 static void spread_rows(const Level *A, const int32_t i, const Sums *sums, const Coarse *C)
 {
+  double total[9];
+  total_of(sums, total);
   for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++) {
     const int32_t J = A->coarse.column[q];
-    const double w = A->weight[q];
+    const double w = A->weight[q] / C->unit;
+    add_sum(C, J, w, total, 0);
     if (J < C->nodes) {
-      spread(&C->own, J, 0, sums, w, C->values);
-      if (C->ghosts) spread(&C->off, J, C->nodes, sums, w, C->off_values);
+      spread(&C->own, J, 0, sums, w, C->values, NULL);
+      if (C->ghosts) spread(&C->off, J, C->nodes, sums, w, C->off_values, NULL);
     } else {
-      spread(&C->ghost, J - C->nodes, 0, sums, w, C->ghost_values);
+      spread(&C->ghost, J - C->nodes, 0, sums, w, NULL, C->ghost_values);
     }
   }
 }
 
-/* P^T A P of this rank's rows, added to zeros; A P is never stored.  Returns 1 without memory. */
-int symancf_galerkin(const Level *A, const double *a, const double *off, const Coarse *C)
+/*
+ * P^T A P of this rank's rows, added to zeros; A P is never stored.  The entries are given in double precision, or
+ * they are those of the level, and `D` are the blocks on the diagonal.  Returns 1 without memory.
+ */
+int symancf_galerkin(const Level *A, const double *a, const double *off, const double *D, const Coarse *C)
 {
   Sums sums;
   const int bad = make_sums(A, C->nodes + C->ghosts, &sums);
   for (int32_t i = 0; i < A->nodes && !bad; i++) {
-    add_row(A, &A->own, a, i, 0, &sums);
-    if (A->ghosts) add_row(A, &A->off, off, i, A->nodes, &sums);
+    add_row(A, &A->own, A->values, a, D, i, 0, &sums);
+    if (A->ghosts) add_row(A, &A->off, A->off_values, off, NULL, i, A->nodes, &sums);
     spread_rows(A, i, &sums, C);
     empty(&sums);
   }
@@ -226,25 +263,23 @@ INLINE int32_t place_of(const int32_t *column, int32_t n, const int32_t wanted)
   return low;
 }
 
-/* Block (J, K) of C, and in `n` the blocks of its row. */
-INLINE double *coarse_block(const Coarse *C, const int32_t J, const int32_t K, int32_t *n)
-{
-  const int away = J >= C->nodes, other = !away && K >= C->nodes;
-  const Part *part = away ? &C->ghost : other ? &C->off : &C->own;
-  const int32_t row = away ? J - C->nodes : J, column = other ? K - C->nodes : K, first = part->start[row];
-  double *values = away ? C->ghost_values : other ? C->off_values : C->values;
-  *n = part->start[row + 1] - first;
-  return values + 9 * (int64_t)first + 3 * place_of(part->column + first, *n, column);
-}
-
 /* Add w times a block, or its transpose, to block (J, K) of C. */
 INLINE void add_coarse(const Coarse *C, const int32_t J, const int32_t K, const double w, const double *z,
                        const int turned)
 {
-  int32_t n;
-  double *to = coarse_block(C, J, K, &n);
+  const int away = J >= C->nodes, other = !away && K >= C->nodes;
+  const Part *part = away ? &C->ghost : other ? &C->off : &C->own;
+  const int32_t row = away ? J - C->nodes : J, column = other ? K - C->nodes : K, first = part->start[row];
+  const int32_t n = part->start[row + 1] - first;
+  const int64_t at = 9 * (int64_t)first + 3 * place_of(part->column + first, n, column);
+  float *single = other ? C->off_values : C->values;
   for (int r = 0; r < 3; r++)
-    for (int c = 0; c < 3; c++) to[3 * n * r + c] += w * (turned ? z[3 * c + r] : z[3 * r + c]);
+    for (int c = 0; c < 3; c++) {
+      const int64_t to = at + 3 * n * r + c;
+      const double more = w * (turned ? z[3 * c + r] : z[3 * r + c]);
+      if (away) C->ghost_values[to] += more;
+      else single[to] = (float)(single[to] + more);
+    }
 }
 
 /* Add w times a block at (J, K) and its transpose at (K, J); of an upper half where J <= K alone. */
@@ -255,62 +290,43 @@ INLINE void add_both(const Coarse *C, const int32_t J, const int32_t K, const do
   if (!own || J >= K) add_coarse(C, K, J, w, z, 1);
 }
 
-/* One of n blocks of a row, in single precision or in double. */
-INLINE void take_block(const float *v, const double *a, const int32_t n, const int32_t k, double *B)
-{
-  for (int r = 0; r < 3; r++)
-    for (int c = 0; c < 3; c++) B[3 * r + c] = a ? a[3 * (n * r + k) + c] : v[3 * (n * r + k) + c];
-}
-
-/* See symancf_galerkin_half. */
-INLINE int galerkin_half(const Level *A, const double *diagonal, const double *a, const double *off, const Coarse *C)
+/*
+ * The same of a half: with A = U + U^T + (blocks of ghosts), where U has half of the blocks on the
+ * diagonal, `D`, P^T U P and its transpose.
+ */
+int symancf_galerkin_half(const Level *A, const double *D, const Coarse *C)
 {
   Sums sums;
   const int bad = make_sums(A, C->nodes + C->ghosts, &sums);
-  const float *v = a ? NULL : A->values, *w = a ? NULL : A->off_values;
   for (int32_t i = 0; i < A->nodes && !bad; i++) {
     const int32_t first = A->own.start[i], n = A->own.start[i + 1] - first;
     const int32_t *column = A->own.column + first;
-    double B[9];
-    if (a) take_block(v, a, n, 0, B);
-    for (int t = 0; t < 9; t++) B[t] = (a ? B[t] : diagonal[9 * (int64_t)i + t]) / 2.0;
+    double B[9], total[9], weights = 0.0;
+    for (int t = 0; t < 9; t++) B[t] = D[9 * (int64_t)i + t] / 2.0;
     free_block(A, i, B);
     add_block(A, i, B, &sums);
     for (int32_t k = 1; k < n; k++) {
-      take_block(v, a, n, k, B);
+      take_block(A->values + 9 * (int64_t)first, NULL, n, k, B);
       add_block(A, column[k], B, &sums);
     }
-    for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++)
+    total_of(&sums, total);
+    for (int32_t q = A->coarse.start[i]; q < A->coarse.start[i + 1]; q++) {
+      const double w = A->weight[q] / C->unit;
+      weights += w;
+      add_sum(C, A->coarse.column[q], w, total, 0);
       for (int32_t s = 0; s < sums.count; s++)
-        add_both(C, A->coarse.column[q], sums.list[s], A->weight[q], sums.block + 9 * (int64_t)s);
+        add_both(C, A->coarse.column[q], sums.list[s], w, sums.block + 9 * (int64_t)s);
+    }
+    for (int32_t s = 0; s < sums.count; s++) add_sum(C, sums.list[s], weights, sums.block + 9 * (int64_t)s, 1);
     empty(&sums);
-    if (a) a += 9 * (int64_t)n;
-    else v += 9 * (int64_t)n;
   }
   for (int32_t i = 0; i < A->nodes && A->ghosts && !bad; i++) {
-    const int32_t behind = A->off.start[i], m = A->off.start[i + 1] - behind;
-    double B[9];
-    for (int32_t k = 0; k < m; k++) {
-      take_block(w, off, m, k, B);
-      add_block(A, A->off.column[behind + k] + A->nodes, B, &sums);
-    }
+    add_row(A, &A->off, A->off_values, NULL, NULL, i, A->nodes, &sums);
     spread_rows(A, i, &sums, C);
     empty(&sums);
-    if (a) off += 9 * (int64_t)m;
-    else w += 9 * (int64_t)m;
   }
   forget(&sums);
   return bad;
-}
-
-/*
- * The same of a half: with A = U + U^T + (blocks of ghosts), where U has half of the blocks on the
- * diagonal, P^T U P and its transpose.  The entries are those of the level, with the blocks on the
- * diagonal in double precision; or all of them are given in double precision.
- */
-int symancf_galerkin_half(const Level *A, const double *diagonal, const double *a, const double *off, const Coarse *C)
-{
-  return a ? galerkin_half(A, NULL, a, off, C) : galerkin_half(A, diagonal, NULL, NULL, C);
 }
 
 /* Add rows of blocks that came from other ranks: `place` of each block, ~place in the other part. */
@@ -319,15 +335,53 @@ void symancf_add_rows(int32_t rows, const int32_t *start, const int32_t *row, co
 {
   for (int32_t q = 0; q < rows; q++) {
     const int32_t n = start[q + 1] - start[q], J = row[q];
+    const double *blocks = from + 9 * (int64_t)start[q];
     for (int32_t k = 0; k < n; k++) {
       const int32_t at = place[start[q] + k];
-      if (at == INT32_MIN) continue; /* before the diagonal of a half */
       const Part *part = at < 0 ? &C->off : &C->own;
-      double *values = at < 0 ? C->off_values : C->values;
+      float *values = at < 0 ? C->off_values : C->values;
       const int32_t first = part->start[J], m = part->start[J + 1] - first, j = (at < 0 ? ~at : at) - first;
+      double B[9];
+      take_block(NULL, blocks, n, k, B);
+      add_sum(C, J, 1.0, B, 0);
+      if (at == INT32_MIN) continue; /* before the diagonal of a half */
       for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-          values[9 * (int64_t)first + 3 * (m * r + j) + c] += from[9 * (int64_t)start[q] + 3 * (n * r + k) + c];
+        for (int c = 0; c < 3; c++) {
+          float *to = values + 9 * (int64_t)first + 3 * (m * r + j) + c;
+          *to = (float)(*to + B[3 * r + c]);
+        }
     }
+  }
+}
+
+/*
+ * Blocks on the diagonal from the sums of rows, without the other blocks as they are rounded, so that
+ * translations are answered as in double precision; and their inverses.
+ */
+void symancf_finish_coarse(const Level *A, double *D)
+{
+  for (int32_t i = 0; i < A->nodes; i++) {
+    const int32_t first = A->own.start[i], n = A->own.start[i + 1] - first, d = A->diagonal[i] - first;
+    float *v = A->values + 9 * (int64_t)first;
+    double *own = D + 9 * (int64_t)i, B[9];
+    for (int32_t k = 0; k < n; k++) {
+      if (k == d) continue;
+      take_block(v, NULL, n, k, B);
+      for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+          own[3 * r + c] -= B[3 * r + c];
+          if (A->symmetric) D[9 * (int64_t)A->own.column[first + k] + 3 * c + r] -= B[3 * r + c];
+        }
+    }
+    const int32_t behind = A->ghosts ? A->off.start[i] : 0, m = A->ghosts ? A->off.start[i + 1] - behind : 0;
+    for (int32_t k = 0; k < m; k++) {
+      take_block(A->off_values + 9 * (int64_t)behind, NULL, m, k, B);
+      for (int t = 0; t < 9; t++) own[t] -= B[t];
+    }
+    for (int r = 0; A->symmetric && r < 3; r++)
+      for (int c = 0; c < r; c++) own[3 * r + c] = own[3 * c + r] = (own[3 * r + c] + own[3 * c + r]) / 2.0;
+    for (int r = 0; r < 3; r++)
+      for (int c = 0; c < 3; c++) v[3 * (n * r + d) + c] = (float)own[3 * r + c];
+    invert(own, A->inverse + 9 * (int64_t)i);
   }
 }

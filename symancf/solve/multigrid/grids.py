@@ -144,16 +144,20 @@ def interpolation(library: ctypes.CDLL, grids: Grids, X: Array, grid: Ints) -> G
     places, of = grids.places(X, grid), np.ascontiguousarray(grid, dtype=np.int64)
     pointers = (pointer(array) for array in (places, of, start, keys, weight))
     count = library.symancf_interpolate(n, grids.bits, *pointers)
+    del places, of
+    weight.resize(count, refcheck=False)  # in place, as arrays below: the finest level has many
     number, unique = np.empty(count, dtype=np.int32), np.empty(max(1, count), dtype=np.int64)
     distinct = library.symancf_distinct(
         ctypes.c_int64(count), pointer(keys), pointer(number), pointer(unique)
     )
     if distinct < 0:
         raise MemoryError("grids of multigrid: not enough memory")
+    del keys
     order = np.argsort(unique[:distinct])
     place = np.empty(distinct, dtype=np.int32)
     place[order] = np.arange(distinct, dtype=np.int32)
-    return GridInterpolation(start, place[number], weight[:count].copy(), unique[order])
+    np.take(place, number, out=number, mode="clip")
+    return GridInterpolation(start, number, weight, unique[order])
 
 
 # ---- from the bodies of a system -----------------------------------------------------------------

@@ -6,12 +6,13 @@ from __future__ import annotations
 import ctypes
 import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
 
-from ...arrays import Array, Data, Ints, Ints32, address, pointer
+from ...arrays import Array, Data, Ints, address, pointer
 from ...assembly.half_blocks import HalfBlocks
 from ...assembly.node_entries import NodeEntries
 from ...runtime.collective import exchange_blocks, together
@@ -75,7 +76,7 @@ class _Level:
     """Arrays of a level, and the structure that holds their addresses.
 
     Those of entries of the finest one may be those of a `HalfBlocks`, and `rest` is beside it.
-    `blocks`: of both halves.
+    `blocks`: of both halves; `D`: the blocks on the diagonal of a coarse one.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class _Level:
         prescribed: Data | None,
         half: HalfBlocks | None = None,
         rest: _Rest | None = None,
+        coarse: bool = True,
     ) -> None:
         self.pattern, self.step = pattern, step
         n, ghosts, own = pattern.nodes, pattern.ghosts, pattern.own
@@ -112,9 +114,12 @@ class _Level:
         longest = 3 * int(max(np.diff(s).max(initial=0) for s in starts))
         data.longest = longest = (longest + 31) // 16 * 16
         self.inverse = np.zeros(9 * n, np.float32)
+        self.D = np.zeros((n if coarse else 0, 3, 3))
         self.row = np.zeros(3 * longest, np.float32)
         size = 3 * (n + ghosts) + 16
-        self.x, self.b, self.d, self.r = np.zeros((4, size), np.float32)
+        vectors = np.zeros((4, size), np.float32)
+        self.x, self.b, self.d, self.r = vectors
+        self.room = vectors[2:].reshape(-1).view(np.float64)[: 3 * n]
         self.ids = ids[:n]
         arrays = ("diagonal", "values", "off_values", "inverse", "row", "x", "b", "d", "r")
         for name in arrays:
@@ -197,7 +202,10 @@ class Multigrid:
             self._messages = handles(self.comm)
             self._hierarchy.messages = ctypes.pointer(self._messages)
         rows = [3 * level.pattern.nodes for level in self.levels]
-        self.cycle = Cycle(self._library, self.comm, rows, self._hierarchy, prefix, self.line)
+        rooms = [level.room for level in self.levels]
+        self.cycle = Cycle(
+            self._library, self.comm, rows, self._hierarchy, prefix, self.line, rooms
+        )
         self._renewed = False
 
     # ---- structure ------------------------------------------------------------------------------
@@ -235,7 +243,9 @@ class Multigrid:
             last = grids.least() and not _joins(grids)
             step = coarsen(self._library, self.comm, pattern, X, grid, ids, grids, last)
             by_halves, beside = self._symmetric or half is not None, self._rest if first else None
-            self.levels.append(_Level(stored, ids, step, by_halves, prescribed, half, beside))
+            self.levels.append(
+                _Level(stored, ids, step, by_halves, prescribed, half, beside, coarse=not first)
+            )
             self.grids.append(step.grids)
             pattern, X, grid, ids = step.pattern, step.X, step.grid, step.ids
             stored = step.halve() if self._symmetric else pattern
@@ -266,32 +276,25 @@ class Multigrid:
         coarse = coarse or not self._renewed
         entries: tuple[Array, Array] | None = None
         if isinstance(self._matrix, HalfBlocks):
-            self._hierarchy.scale, unit = self._matrix.scale, 1.0
+            self._hierarchy.scale = self._matrix.scale
             self._take_skew(self._matrix)
+            diagonal = self._matrix.diagonal
+            if self._rest is not None:
+                diagonal = self._rest.renew(self._matrix.scale, diagonal)
+            self._library.symancf_invert_blocks(self._at(0), pointer(diagonal))
         else:
             entries = self._matrix.values
             if coarse:
                 self._hierarchy.scale = self._scale_of(entries)
-            unit = self._hierarchy.scale
-        for number, level in enumerate(self.levels[: None if coarse else 1]):
-            if level.step is None:
-                assert entries is not None  # of a level that is no finest one
-                self._invert(level.pattern, entries[0], unit)
-                break
+            scale = ctypes.c_double(self._hierarchy.scale)
             with together(self.comm):
-                if entries is None:
-                    assert self._half is not None
-                    diagonal = self._half.diagonal
-                    if self._rest is not None:
-                        diagonal = self._rest.renew(self._half.scale, diagonal)
-                    self._library.symancf_invert_blocks(self._at(number), pointer(diagonal))
-                else:
-                    self._library.symancf_round_level(
-                        self._at(number), *map(pointer, entries), ctypes.c_double(unit)
-                    )
-            if coarse:
-                self._estimate(number, level)
-                entries = self._product(number, level.step, entries)
+                self._library.symancf_round_level(self._at(0), *map(pointer, entries), scale)
+        for number, (level, after) in enumerate(pairwise(self.levels if coarse else ())):
+            self._estimate(number, level)
+            self._product(number, after, entries)
+            entries = None
+        if coarse:
+            self._invert(self.levels[-1])
         self._renewed = True
 
     def _take_skew(self, half: HalfBlocks) -> None:
@@ -321,47 +324,55 @@ class Multigrid:
             ctypes.addressof(self._levels) + number * ctypes.sizeof(structures.Level)
         )
 
-    def _product(
-        self, number: int, step: LevelTransfer, entries: tuple[Array, Array] | None
-    ) -> tuple[Array, Array]:
-        """Return the entries of the next level (collective); of None: from a half's."""
-        level, to = self.levels[number].pattern, step.pattern
-        own, off = (np.zeros(9 * len(c) + 8) for c in (to.own, to.off))
+    def _product(self, number: int, after: _Level, entries: tuple[Array, Array] | None) -> None:
+        """Find the entries of the level after another one (collective).
+
+        Parameters
+        ----------
+        entries : of the finest level in double precision, unless `HalfBlocks` has them.
+        """
+        before, to = self.levels[number], after.pattern
+        step, level = before.step, before.pattern
+        assert step is not None
         ghost = np.zeros((len(step.ghost_columns) + 1, 9))
-        coarse = structures.Coarse(to.nodes, to.ghosts, int(to.upper))
+        for values in (after.values, after.off_values, after.D):
+            values.fill(0.0)
+        coarse = structures.Coarse(to.nodes, to.ghosts, int(to.upper), unit=1.0)
         coarse.own, coarse.off = part(to.own_start, to.own), part(to.off_start, to.off)
         coarse.ghost = part(step.ghost_start, step.ghost_columns)
-        coarse.values, coarse.off_values, coarse.ghost_values = map(pointer, (own, off, ghost))
+        coarse.values, coarse.off_values = pointer(after.values), pointer(after.off_values)
+        coarse.diagonal, coarse.ghost_values = pointer(after.D), pointer(ghost)
         with together(self.comm):
             from_, to_ = self._at(number), ctypes.byref(coarse)
-            if entries is None:
-                assert self._half is not None
-                failed = self._library.symancf_galerkin_half(
-                    from_, pointer(self._half.diagonal), None, None, to_
-                )
+            D = before.D if number or self._half is None else self._half.diagonal
+            if entries is not None:
+                coarse.unit = self._hierarchy.scale
+                a = map(pointer, entries)
+                failed = self._library.symancf_galerkin(from_, *a, None, to_)
+            elif number == 0 and self._half is not None:
+                failed = self._library.symancf_galerkin_half(from_, pointer(D), to_)
                 if self._rest is not None and not failed:
                     P = step.start, step.column, step.weight
                     rows = structure(self._rest.pattern, *P, 0, False)
-                    values = map(pointer, self._rest.values)
-                    failed = self._library.symancf_galerkin(ctypes.byref(rows), *values, to_)
+                    a = map(pointer, self._rest.values)
+                    failed = self._library.symancf_galerkin(ctypes.byref(rows), *a, None, to_)
             elif level.upper:
-                failed = self._library.symancf_galerkin_half(
-                    from_, None, *map(pointer, entries), to_
-                )
+                failed = self._library.symancf_galerkin_half(from_, pointer(D), to_)
             else:
-                failed = self._library.symancf_galerkin(from_, *map(pointer, entries), to_)
+                failed = self._library.symancf_galerkin(from_, None, None, pointer(D), to_)
             if failed:
                 raise MemoryError("matrices of multigrid: not enough memory")
         if to.shared and not level.shared:
-            self.comm.Allreduce(MPI.IN_PLACE, own)
+            self.comm.Allreduce(MPI.IN_PLACE, after.values)
+            self.comm.Allreduce(MPI.IN_PLACE, after.D)
         elif not to.shared and self.comm.size > 1:
             _, (came,) = exchange_blocks(self.comm, step.sent, ghost[:-1])
             came = np.ascontiguousarray(came)
-            arrays = (step.starts, step.rows, step.places, came)
+            rows = (step.starts, step.rows, step.places, came)
             self._library.symancf_add_rows(
-                len(step.rows), *map(pointer, arrays), ctypes.byref(coarse)
+                len(step.rows), *map(pointer, rows), ctypes.byref(coarse)
             )
-        return own, off
+        self._library.symancf_finish_coarse(self._at(number + 1), pointer(after.D))
 
     def _estimate(self, number: int, level: _Level) -> None:
         """Find the largest eigenvalue of D^-1 A on a level (collective)."""
@@ -387,14 +398,13 @@ class Multigrid:
             data.largest = 3.0
         data.lowest = LOWEST * data.largest
 
-    def _invert(self, pattern: Pattern, entries: Array, scale: float) -> None:
-        """Invert the blocks of the last level, divided by `scale`."""
-        start = pattern.own_start
+    def _invert(self, level: _Level) -> None:
+        """Invert the blocks of the last level."""
         inverses = []
         with together(self.comm):
             for first, end in zip(self._first[:-1] // 3, self._first[1:] // 3, strict=True):
-                dense = _dense(start, pattern.own, entries, int(first), int(end)) / scale
-                if pattern.upper:
+                dense = _dense(level, int(first), int(end))
+                if level.pattern.upper:
                     upper = np.triu(dense)
                     dense = upper + np.triu(upper, 1).T
                 inverses.append(_inverse(dense).ravel())
@@ -476,14 +486,16 @@ def _joins(grids: Grids) -> bool:
     return bool((count > 1).any() and 24 * count.max() > MAX_COPIED_UNKNOWNS)
 
 
-def _dense(start: Ints32, column: Ints32, entries: Array, first: int, end: int) -> Array:
+def _dense(level: _Level, first: int, end: int) -> Array:
     """Return a block of a matrix; other columns, of bodies that have touched, are left out."""
+    start, column = level.pattern.own_start, level.pattern.own
     block = np.zeros((end - first, 3, end - first, 3))
     for i in range(first, end):
         a, b = int(start[i]), int(start[i + 1])
-        rows = entries[9 * a : 9 * b].reshape(3, b - a, 3)
+        rows = level.values[9 * a : 9 * b].reshape(3, b - a, 3)
         own = (column[a:b] >= first) & (column[a:b] < end)
         block[i - first, :, column[a:b][own] - first] = rows.transpose(1, 0, 2)[own]
+        block[i - first, :, i - first] = level.D[i]
     return block.reshape(3 * (end - first), -1)
 
 

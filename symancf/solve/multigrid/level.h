@@ -96,6 +96,7 @@ typedef struct {
   const Messages *messages;
   double scale; /* entries in single precision are divided by it */
   double unit;  /* and right-hand sides: a power of two that symancf_measure finds */
+  int32_t plain; /* whether cycles are single V-cycles, whose levels pass on what is in single precision */
 } Hierarchy;
 
 typedef struct { /* of PETSc; vectors, matrices and preconditioners by their addresses */
@@ -123,10 +124,13 @@ typedef struct { /* of a level without entries: vertices, this rank's first; see
   float *x, *b, *d, *r;
 } Nodes;
 
-typedef struct { /* entries of a coarse level in double precision */
+typedef struct { /* entries of a coarse level, divided by `unit` */
   int32_t nodes, ghosts, upper; /* upper: of own nodes the blocks from the diagonal on alone */
   Part own, off, ghost; /* rows of ghosts have all columns, and go to their owners */
-  double *values, *off_values, *ghost_values;
+  float *values, *off_values;
+  double *diagonal; /* [nodes][9] sums of the blocks of rows, and then the blocks on the diagonal */
+  double *ghost_values;
+  double unit;
 } Coarse;
 
 INLINE void ahead(const void *at, int64_t bytes)

@@ -4,7 +4,8 @@
  *
  * PETSc's vectors are in double precision. Levels work in single precision, with entries divided by
  * `scale`, right-hand sides by `unit`, and unknowns by their ratio. All are powers of two: numbers that
- * go to and fro keep their bits.
+ * go to and fro keep their bits. In plain cycles x and r of a level stay there: vectors of PETSc's get x
+ * where a level is done.
  */
 #define CONVERGED_ITS 4 /* of PCRichardsonConvergedReason */
 
@@ -101,15 +102,23 @@ static int smooth_times(void *pc, void *b, void *x, const int64_t times, const i
   int code = enter(&c, petsc.of_preconditioner, pc);
   if (code) return code;
   code = take_right(c.h, c.A, b);
-  if (!code && !zero) code = take_unknowns(c.h, c.A, x);
+  if (!code && !zero && !c.h->plain) code = take_unknowns(c.h, c.A, x);
   for (int64_t k = 0; k < times && !code; k++) smooth(c.m, c.A, zero && !k);
-  return leave(&c, code ? code : give_unknowns(c.h, c.A, x));
+  if (!code && (!zero || !c.h->plain)) code = give_unknowns(c.h, c.A, x);
+  else c.A->of_x.vector = 0;
+  return leave(&c, code);
 }
 
 /* Of PCShellSetApply: smooth once from x = 0. */
 int symancf_smooth(void *pc, void *b, void *x)
 {
   return smooth_times(pc, b, x, 1, 1);
+}
+
+/* The same of a plain cycle's second smoothing: the level has x. */
+int symancf_smooth_on(void *pc, void *b, void *x)
+{
+  return smooth_times(pc, b, x, 1, 0);
 }
 
 /* Of PCShellSetApplyRichardson, with PetscInt of 32 or 64 bits; `zero` may be one byte or an int. */
@@ -152,27 +161,27 @@ int symancf_product(void *mat, void *x, void *y)
 int symancf_residual(void *mat, void *b, void *x, void *r)
 {
   Call c;
-  double *to;
+  Known none;
   int code = enter(&c, petsc.of_matrix, mat);
   if (code) return code;
   code = take_right(c.h, c.A, b);
-  if (!code) code = take_unknowns(c.h, c.A, x);
-  if (!code) multiply(c.m, c.A);
-  if (!code) code = petsc.write(r, &to);
+  if (!code && !c.h->plain) code = take_unknowns(c.h, c.A, x);
   if (code) return leave(&c, code);
-  for (int64_t k = 0; k < 3 * (int64_t)c.A->nodes; k++) to[k] = (c.A->b[k] - c.A->r[k]) * c.h->unit;
-  return leave(&c, petsc.end_write(r, &to));
+  multiply(c.m, c.A);
+  for (int64_t k = 0; k < 3 * (int64_t)c.A->nodes; k++) c.A->r[k] = c.A->b[k] - c.A->r[k];
+  return leave(&c, c.h->plain ? 0 : give(c.A, c.A->r, c.h->unit, 1.0, r, &none));
 }
 
 /* MATOP_MULT of the restriction from a level to the next: `to` = P^T r. */
 int symancf_restrict(void *mat, void *r, void *to)
 {
   Call c;
-  const double *from;
+  const double *from = NULL;
   int code = enter(&c, petsc.of_matrix, mat);
-  if (code || (code = petsc.read(r, &from))) return code;
+  if (!code && !c.h->plain) code = petsc.read(r, &from);
+  if (code) return code;
   restricted(c.m, c.A, c.A + 1, from, 1.0 / c.h->unit);
-  code = petsc.end_read(r, &from);
+  if (from) code = petsc.end_read(r, &from);
   return leave(&c, code ? code : give(c.A + 1, c.A[1].b, c.h->unit, 1.0, to, &c.A[1].of_b));
 }
 
@@ -185,7 +194,9 @@ int symancf_prolong_add(void *mat, void *y, void *x, void *to)
   int code = enter(&c, petsc.of_matrix, mat);
   if (code) return code;
   code = take_unknowns(c.h, c.A + 1, y);
-  if (!code && x && x != to) code = petsc.read(x, &from);
+  if (!code && c.h->plain) prolong(c.m, c.A, c.A + 1, NULL, 1.0, NULL);
+  if (code || c.h->plain) return leave(&c, code);
+  if (x && x != to) code = petsc.read(x, &from);
   if (!code) code = petsc.write(to, &sum);
   if (code) return leave(&c, code);
   prolong(c.m, c.A, c.A + 1, x == to ? sum : from, c.h->unit / c.h->scale, sum);

@@ -70,10 +70,6 @@ class Branch:
 
     Changes are measured in all displacements, without multipliers.
 
-    Parameters
-    ----------
-    scratch : two vectors of rows that others may use, too.
-
     Attributes
     ----------
     fading : what is out of balance at the start of a step and not yet let in (rows).
@@ -85,13 +81,11 @@ class Branch:
         vectors: Vectors,
         linear: LinearSolver,
         ksp: PETSc.KSP,
-        scratch: tuple[PETSc.Vec, PETSc.Vec],
     ) -> None:
         self.system, self.vectors, self.linear, self.ksp = system, vectors, linear, ksp
         numbering = system.numbering
         moves = numbering.those(*MOVING)
         self._counts = moves[numbering.coordinate_of_row]
-        self._rhs, self._v = scratch
         self.fading: Array = np.broadcast_to(0.0, numbering.rows)
         self.kinked = np.array([form.kinked for form in system.forms], dtype=bool)
         self._doubted: tuple[Array | None, float] = None, 0.0  # from where, and how far
@@ -109,32 +103,44 @@ class Branch:
         return bool(system.comm.allreduce(acts))
 
     def answer(
-        self, state: Array, unbalanced: Array, change: Array, rtol: float | None = None
-    ) -> PETSc.Vec | None:
-        """Solve K v = -(unbalanced + K_fc change) at a state; None where that fails (collective).
+        self,
+        state: Array,
+        unbalanced: Array,
+        change: Array,
+        rtol: float | None = None,
+        pair: tuple[PETSc.Vec, PETSc.Vec] | None = None,
+    ) -> tuple[PETSc.Vec, PETSc.Vec] | None:
+        """Return b and v with K v = b at a state; None where that fails (collective).
+
+        b = -(unbalanced + K_fc change).
 
         `unbalanced` is the change of the residual (rows of this rank), `change` that of the
-        fixed coordinates (local vector, zero elsewhere), `rtol` what a Krylov solver is to reach.
+        fixed coordinates (local vector, zero elsewhere), `rtol` what a Krylov solver is to reach,
+        `pair` vectors for b and v, else new ones.
         """
         with together(self.system.comm):
             self.linear.linearize(state, rtol=rtol)
-        answer = np.zeros_like(state)
-        self.system.assembler.product(state, change, answer)
-        self._rhs.setArray(-(unbalanced + self.system.numbering.to_rows(answer)))
-        if not np.isfinite(self._rhs.norm()):
+        f = np.zeros_like(state)
+        self.system.assembler.product(state, change, f)
+        b, v = pair or (self.vectors.new(), self.vectors.new())
+        b.setArray(-(unbalanced + self.system.numbering.to_rows(f)))
+        del unbalanced, change, f  # whoever solves needs room
+        if not np.isfinite(b.norm()):
             return None
-        self.ksp.solve(self._rhs, self._v)
-        if self.ksp.getConvergedReason() < 0 or not np.isfinite(self._v.norm()):
+        self.ksp.solve(b, v)
+        if self.ksp.getConvergedReason() < 0 or not np.isfinite(v.norm()):
             self.linear.forget()
             return None
-        return self._v
+        return b, v
 
-    def prediction(self, state: Array, unbalanced: Array, change: Array) -> Array:
-        """Return v of the displacements at a state, NaN where there is none; see `answer`."""
-        v = self.answer(state, unbalanced, change, PREDICTION_TOLERANCE)
-        if v is None:
-            return np.full(int(self._counts.sum()), np.nan)
-        return np.array(v.getArray(readonly=True)[self._counts])
+    def prediction(self, state: Array, unbalanced: Array, change: Array) -> tuple[Array, Array]:
+        """Return b and v of the displacements, NaN where there are none; see `answer`."""
+        pair = self.answer(state, unbalanced, change, PREDICTION_TOLERANCE)
+        if pair is None:
+            none = np.full(int(self._counts.sum()), np.nan)
+            return none, none
+        b, v = (vector.getArray(readonly=True)[self._counts] for vector in pair)
+        return b, v
 
     def beginning(
         self, time: float, convergence: Convergence, state: Array
@@ -183,8 +189,8 @@ class Branch:
         later = self.unbalanced(after)
         with sudden.before(smaller=False):
             later += self.unbalanced(before) - self.unbalanced(after)
-            start = self.prediction(before, unbalanced, change)
-        end = self.prediction(after, later, change)
+            _, start = self.prediction(before, unbalanced, change)
+        _, end = self.prediction(after, later, change)
         sums = system.sum(
             np.array([moved @ moved, start @ start, end @ end, end @ moved, start @ end])
         )
@@ -235,8 +241,7 @@ class Branch:
         speeds, stiffnesses, places = [], [], []
         for state, rest in ((start[1], trial), (last, trial - part)):
             change = np.where(system.numbering.fixed_by >= 0, goal - state, 0.0)
-            v = self.prediction(state, self.unbalanced(state), change)
-            force = self._rhs.getArray(readonly=True)[self._counts]
+            force, v = self.prediction(state, self.unbalanced(state), change)
             square, work = system.sum(np.array([v @ v, v @ force]))
             is_near = bool(np.isfinite(square)) and square > 0.0
             speeds.append(float(np.sqrt(square)) / rest if np.isfinite(square) else np.inf)

@@ -207,10 +207,9 @@ class EquilibriumSolver:
             self.krylov = KrylovSolver(*arguments_of_solver, self.convergence.rows, self._switched)
         self.linear: LinearSolver = self.krylov or LinearSolver(*arguments_of_solver)
         equations.linear = self.linear
-        scratch = equations.scratch
-        self.branch = Branch(system, self.vectors, self.linear, ksp, scratch)
+        self.branch = Branch(system, self.vectors, self.linear, ksp)
         self.uses = wanted(self.options) if self.options.choice("aids") else AIDS
-        self._make_aids(self.uses, scratch)
+        self._make_aids(self.uses)
         aids = [row.make(equations) for row in self.uses.values() if row.make is not None]
         equations.aids = [*equations.aids, *aids]
         fixed, self.native = self.linear.fixed, None
@@ -218,11 +217,11 @@ class EquilibriumSolver:
             self.native = NativeIterations(equations, fixed, self.predicted)
         self._operate()
 
-    def _make_aids(self, uses: Mapping[str, AidRow], scratch: tuple[PETSc.Vec, PETSc.Vec]) -> None:
+    def _make_aids(self, uses: Mapping[str, AidRow]) -> None:
         """Make the aids that apply, of those that are wanted (collective)."""
         system, equations, test = self.system, self.equations, self.convergence
         kinked = bool(self.branch.kinked.any())
-        leftover = Leftover(system, test.rows, self.snes.getKSP(), scratch)
+        leftover = Leftover(system, test.rows, self.snes.getKSP(), equations.x)
         test.leftover = leftover if "leftover" in uses else None
         self.starts = starts(self, uses)
         aids: list[Aid] = []

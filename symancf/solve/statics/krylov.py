@@ -17,7 +17,7 @@ from ...assembly.shell import Shell
 from ...errors import SymancfError
 from ...newton import MAX_FORCING, Forcing, Mended, PartScaling
 from ...runtime.collective import together
-from ...runtime.petsc import PETSc, functions
+from ...runtime.petsc import PETSc, functions, release
 from ..bddc import BDDC, subdomains_of
 from ..multigrid import GRIDS
 from ..preconditioner import Preconditioner, without_aij
@@ -51,13 +51,6 @@ MATRIX_FREE_FROM = 20_000  # unknowns: below, other kernels take longer to compi
 _REASONS = PETSc.KSP.ConvergedReason
 _WEAK = (_REASONS.DIVERGED_MAX_IT, _REASONS.DIVERGED_INDEFINITE_PC, _REASONS.DIVERGED_BREAKDOWN)
 _INDEFINITE = (_REASONS.DIVERGED_INDEFINITE_MAT, _REASONS.DIVERGED_INDEFINITE_PC)
-_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
-
-
-def release() -> None:
-    """Return freed memory to the machine: Open MPI tells glibc to keep all of it."""
-    if _trim is not None:
-        _trim(ctypes.c_size_t(0))
 
 
 def _matrix_free(system: DiscreteSystem, ksp: PETSc.KSP, wanted: str | None) -> MatrixFree | None:
@@ -490,10 +483,8 @@ class KrylovSolver(LinearSolver):
         if coarse:
             self.renewals += 1
             self._age, self._fewest = 0, 0.0
-            release()  # coarse entries, in double precision at first, make the peak
+        release()  # before multigrid and CG, which need most memory of all
         self._preconditioner.renew(self.operator, coarse)
-        if coarse:
-            release()
         return bad
 
     def _renew(self, state: Array) -> int:

@@ -24,6 +24,7 @@ from ...runtime.display import Displayable
 from ...runtime.log import STAGES
 from ...runtime.once import Once, warns_once
 from ...runtime.options import Option, SolverOptions
+from ...runtime.petsc import release
 from ...values import arguments
 from ...values.spellings import former_arguments
 from ..contradiction import require_consistent
@@ -33,7 +34,6 @@ from ..solver import is_symmetric, linear_defaults, uses
 from .continuation import Continuation
 from .equilibrium import EquilibriumSolver
 from .explanation import explained_path
-from .krylov import release
 from .path_arguments import require_possible
 from .steps import LoadSteps, step_ends
 

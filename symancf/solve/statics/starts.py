@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...runtime.petsc import PETSc
     from .branch import Branch
     from .convergence import Convergence
+    from .equations import StaticEquations
     from .linear import LinearSolver
     from .load_jumps import LoadJumps
 
@@ -65,6 +66,7 @@ class PredictorSolver(Protocol):
     convergence: Convergence
     linear: LinearSolver
     branch: Branch
+    equations: StaticEquations
     sudden: LoadJumps
 
     def leave_out(self, time: float) -> None:
@@ -118,8 +120,9 @@ def last_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
     fixed = solver.numbering.fixed_by >= 0
     unbalanced = branch.unbalanced(before)
     with solver.sudden.before():
-        v = branch.answer(before, unbalanced, np.where(fixed, goal - before, 0.0))
-    return _kinks_passed(branch, before, v, goal)
+        moved = np.where(fixed, goal - before, 0.0)
+        found = branch.answer(before, unbalanced, moved, pair=_pair(solver))
+    return _kinks_passed(branch, before, found, goal)
 
 
 def path_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
@@ -142,13 +145,13 @@ def path_tangent(solver: PredictorSolver, change: LoadChange) -> int | None:
     # jumps are there at both times, as those of the loads are in `now`
     moved = np.where(fixed, first - before + (later - first) / SMALL_STEP_RATIO, 0.0)
     rate = (ahead - now) / SMALL_STEP_RATIO
-    v, goes = None, bool(rate.any() or moved.any())
+    found, goes = None, bool(rate.any() or moved.any())
     unbalanced = now + rate
     del there, later, ahead, first, now, rate  # as multigrid is made, which needs room
     if system.comm.allreduce(goes):
-        v = branch.answer(before, unbalanced, moved, PREDICTION_TOLERANCE)
+        found = branch.answer(before, unbalanced, moved, PREDICTION_TOLERANCE, _pair(solver))
     solver.leave_out(change.time)
-    return _kinks_passed(branch, before, v, system.state.copy())
+    return _kinks_passed(branch, before, found, system.state.copy())
 
 
 def with_supports(solver: PredictorSolver, change: LoadChange) -> int | None:
@@ -159,25 +162,36 @@ def with_supports(solver: PredictorSolver, change: LoadChange) -> int | None:
     if stays if system.comm.size == 1 else system.comm.allreduce(stays, op=MPI.LAND):
         return None
     fixed = system.numbering.fixed_by >= 0
-    moved = np.where(fixed, system.state - before, 0.0)
     base = np.where(fixed, before, system.state)
-    v = branch.answer(base, branch.unbalanced(base), moved)
-    if v is None:
+    found = branch.answer(
+        base,
+        branch.unbalanced(base),
+        np.where(fixed, system.state - before, 0.0),
+        pair=_pair(solver),
+    )
+    if found is None:
         return 0
     old, du = system.state.copy(), np.zeros_like(base)
-    solver.vectors.to_local(v, du)
+    solver.vectors.to_local(found[1], du)
     system.state += du
     if branch.outside():  # too far
         system.state[:] = old
     return int(branch.ksp.getIterationNumber())
 
 
-def _kinks_passed(branch: Branch, before: Array, v: PETSc.Vec | None, goal: Array) -> int:
-    """Go from an equilibrium along v as far as no point leaves the domain (collective)."""
-    if v is None:
+def _pair(solver: PredictorSolver) -> tuple[PETSc.Vec, PETSc.Vec]:
+    """Return two vectors of rows that Newton's method overwrites as it begins."""
+    return solver.equations.F, solver.equations.step
+
+
+def _kinks_passed(
+    branch: Branch, before: Array, pair: tuple[PETSc.Vec, PETSc.Vec] | None, goal: Array
+) -> int:
+    """Go from an equilibrium as `Branch.answer` says, within the domain of laws (collective)."""
+    if pair is None:
         return 0
     system, du = branch.system, np.zeros_like(before)
-    branch.vectors.to_local(v, du)
+    branch.vectors.to_local(pair[1], du)
     for part in PREDICTION_FRACTIONS:
         system.state[:] = np.where(system.numbering.fixed_by >= 0, goal, before + part * du)
         if not branch.outside():
