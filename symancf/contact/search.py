@@ -100,7 +100,7 @@ class FacetShapes:
         return self.surface.closest_points(self.P, self.Q, self.facets, row, r, beyond)
 
 
-class Rest(NamedTuple):
+class SidesAtRest(NamedTuple):
     """Sides that have a body in common: where they are in the reference, and of what bodies.
 
     Attributes
@@ -194,7 +194,7 @@ def behind(s: FacetShapes, m: FacetShapes, a: Ints, b: Ints, depth: float) -> Ma
 def candidates(
     surfaces: tuple[ContactSurface, ContactSurface],
     x: tuple[Array, Array],
-    rest: Rest | None,
+    rest: SidesAtRest | None,
     margin: float,
     path: tuple[Array, Array] | None = None,
 ) -> tuple[Ints, Mask]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, Integers, Ints, Ints32, Mask
 from ..runtime.collective import exchange, owners_of
 from .patch import filled, stacked
-from .search import FacetShapes, Rest, in_order
+from .search import FacetShapes, SidesAtRest, in_order
 
 if TYPE_CHECKING:
     from ..assembly.configuration import Configuration
@@ -45,12 +45,12 @@ class SurfacePair:
         one = s.vectors(configuration, configuration.reference)
         return one, one if s is m else m.vectors(configuration, configuration.reference)
 
-    def rest(self, configuration: Configuration) -> Rest | None:
+    def rest(self, configuration: Configuration) -> SidesAtRest | None:
         """These of sides with a body in common: what is behind each other there never touches.
 
         (Collective.)
         """
-        return Rest(self.reference(configuration), self.bodies) if self.common else None
+        return SidesAtRest(self.reference(configuration), self.bodies) if self.common else None
 
     def opposite(self, pairs: Integers, x: Array) -> tuple[FacetShapes, Ints]:
         """Return the facets opposite in pairs (k, 2) at vectors of nodes, and their rows (k,)."""
