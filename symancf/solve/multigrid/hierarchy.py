@@ -368,9 +368,9 @@ class Multigrid:
         elif not to.shared and self.comm.size > 1:
             _, (came,) = exchange_blocks(self.comm, step.sent, ghost[:-1])
             came = np.ascontiguousarray(came)
-            rows = (step.starts, step.rows, step.places, came)
+            lists = (step.starts, step.rows, step.places, came)
             self._library.symancf_add_rows(
-                len(step.rows), *map(pointer, rows), ctypes.byref(coarse)
+                len(step.rows), *map(pointer, lists), ctypes.byref(coarse)
             )
         self._library.symancf_finish_coarse(self._at(number + 1), pointer(after.D))
 
