@@ -184,7 +184,6 @@ class LineSearch(Aid):
 
     def __init__(self, equations: VectorEquations, evaluate: Evaluate) -> None:
         self.equations, self._evaluate = equations, evaluate
-        self._trial, self._g = equations.scratch
 
     def step(self) -> bool:
         """Cut the step."""
@@ -197,10 +196,11 @@ class LineSearch(Aid):
     def _part(self, step: PETSc.Vec, first: float) -> float:
         """Return how much of the step is made (collective)."""
         low, part, enough = (0.0, first), 1.0, REVERSED_FORCE_RATIO * first
+        trial, g = step.duplicate(), step.duplicate()
         for _ in range(MAX_HALVINGS):
-            self._trial.waxpy(-part, step, self.equations.x)
-            bad = self._evaluate(self._trial, self._g)
-            here = -math.inf if bad else self._g.dot(step)
+            trial.waxpy(-part, step, self.equations.x)
+            bad = self._evaluate(trial, g)
+            here = -math.inf if bad else g.dot(step)
             if here >= -enough and (part == 1.0 or here <= enough):
                 break
             if here < 0.0:
