@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (670, 110),
-    "first": (288, 60),
-    "second": (105, 36),
-    "motion": (468, 75),
+    "whole": (675, 110),
+    "first": (294, 60),
+    "second": (106, 36),
+    "motion": (471, 75),
 }
-STATEMENTS = 63320
+STATEMENTS = 64541
 
 
 @cache
