@@ -170,9 +170,9 @@ class Half(HalfBlocks):
             sizes, arrays = rows.shape, (pointer(rows), pointer(values))
             row = np.empty(max(1, rows.shape[1]))
             library.symancf_half_skew(data, *sizes, *arrays, source, ghosts, pointer(row), to)
-        assert to.value is not None
         others = 8 * (self.numbering.rows - 3 * self.nodes)
-        ctypes.memset(to.value + 24 * self.nodes, 0, others)
+        if others:  # a rank without rows may have no array
+            ctypes.memset((to.value or 0) + 24 * self.nodes, 0, others)
         functions.VecRestoreArrayRead(x, ctypes.byref(source))
         functions.VecRestoreArray(y, ctypes.byref(to))
         if self.rest is not None:
