@@ -22,7 +22,7 @@ from . import protocol
 from .agreement import Common, require_agreement
 from .assembler import Assembler
 from .configuration import Configuration
-from .form import keeps_nodes
+from .form import Jets, keeps_nodes
 from .half import Half
 from .half_blocks import nodes_first, nodes_of_cells
 from .matrix import Matrix
@@ -129,6 +129,8 @@ class DiscreteSystem(Configuration):
         if self.memory.moves:  # before its entities do
             self._start_memory()
         self._common = Common(self.comm, self._prescribed())
+        if self.comm.size > 1 and any(isinstance(form.entities, Jets) for form in self.forms):
+            self.give_rates()  # by all ranks: one that has places may ask for rates alone
 
     @property
     def friction(self) -> list[Form]:

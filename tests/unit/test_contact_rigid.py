@@ -603,3 +603,18 @@ def test_overlap_presses_or_is_let_out() -> None:
         weight = 9.81 * body.mass
         first = float(contact.force(system)[2]) / weight
         assert (first > 5.0) == (initial == "press")
+
+
+@collective
+def test_a_block_on_a_ball_with_friction_on_some_ranks() -> None:
+    """Two ranks have no point that may touch."""
+    mesh = sa.Mesh.box((3.0, 2.0, 2.0), (2, 2, 3), warp=lambda X: X + np.array([0.2, 0.1, 2.0]))
+    law = energies.neo_hooke()
+    part = sa.Body(mesh["body"], elements.hex8_plain, law, mu=1.0, lam=4.0, name="part")
+    down = sa.fix(part["z1"], displacement=lambda t: (0.02 * t, 0.0, -0.1 * t))
+    touch = sa.Contact(part["z0"], sa.Sphere(4.0, (1.6, 1.0, -2.02)), mu=0.3)
+    system = sa.System(part, terms=[touch, down])
+    sa.StaticProblem(system, check_held=False).solve(step=0.5)
+    discrete = system._discrete
+    square = np.square(discrete.state[: discrete.numbering.owned]).sum()
+    assert discrete.sum(np.array([square]))[0] == pytest.approx(0.546976012205**2, rel=1e-9)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How near a state is to a switch of contact, where derivatives have a jump."""
+"""Distance of a state to a switch of contact, where derivatives jump."""
 
 from __future__ import annotations
 
