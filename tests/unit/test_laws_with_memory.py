@@ -260,7 +260,7 @@ def test_a_bar_of_steel_yields_unloads_and_yields_again(unit: float, limit: int)
     seen: list[tuple[float, float]] = []
     bar.problem.monitor(lambda step: seen.append((step.time, bar.force())))
     history = bar.problem.solve(to=3.0, step=0.25)
-    assert history.cut_backs > 0  # where the load turns round
+    assert (history.cut_backs > 0) is (limit == 3)  # where the load turns round
     stretch = np.array([np.interp(t, *PATH) for t, _ in seen])
     stresses, plastic = bar_of_steel(stretch + stretch**2 / 2)
     force = 0.01 * (1 + stretch) * stresses
@@ -272,7 +272,7 @@ def test_a_bar_of_steel_yields_unloads_and_yields_again(unit: float, limit: int)
     kept = (stresses[-1] ** 2 / (2 * E) + HARD * plastic**2 / 2) / measure * volume
     assert bar.system.strain_energy() == pytest.approx(kept, rel=1e-8)
     if limit == 50:
-        assert max(step.iterations for step in history.steps) <= 5
+        assert max(step.iterations for step in history.steps) <= 6
 
 
 @collective
