@@ -129,8 +129,7 @@ class DiscreteSystem(Configuration):
         if self.memory.moves:  # before its entities do
             self._start_memory()
         self._common = Common(self.comm, self._prescribed())
-        if self.comm.size > 1 and any(isinstance(form.entities, Jets) for form in self.forms):
-            self.give_rates()  # by all ranks: one that has places may ask for rates alone
+        self._share_rates()
 
     @property
     def friction(self) -> list[Form]:
@@ -380,6 +379,11 @@ class DiscreteSystem(Configuration):
         rate, first = self.rate, self._first_rate
         mine = first is not None and np.array_equal(rate, first)
         return mine if self.comm.size == 1 else bool(self.comm.allreduce(mine, op=MPI.LAND))
+
+    def _share_rates(self) -> None:
+        """Make the rates on all ranks: one that has places may ask for them alone (collective)."""
+        if self.comm.size > 1 and any(isinstance(form.entities, Jets) for form in self.forms):
+            self.give_rates()
 
     def renew_rate(self) -> None:
         """Take rates that are still those given to bodies to the present state (collective).

@@ -343,23 +343,7 @@ class Multigrid:
         coarse.values, coarse.off_values = pointer(after.values), pointer(after.off_values)
         coarse.diagonal, coarse.ghost_values = pointer(after.D), pointer(ghost)
         with together(self.comm):
-            from_, to_ = self._at(number), ctypes.byref(coarse)
-            D = before.D if number or self._half is None else self._half.diagonal
-            if entries is not None:
-                coarse.unit = self._hierarchy.scale
-                a = map(pointer, entries)
-                failed = self._library.symancf_galerkin(from_, *a, None, to_)
-            elif number == 0 and self._half is not None:
-                failed = self._library.symancf_galerkin_half(from_, pointer(D), to_)
-                if self._rest is not None and not failed:
-                    P = step.start, step.column, step.weight
-                    rows = structure(self._rest.pattern, *P, 0, False)
-                    a = map(pointer, self._rest.values)
-                    failed = self._library.symancf_galerkin(ctypes.byref(rows), *a, None, to_)
-            elif level.upper:
-                failed = self._library.symancf_galerkin_half(from_, pointer(D), to_)
-            else:
-                failed = self._library.symancf_galerkin(from_, None, None, pointer(D), to_)
+            failed = self._multiply_out(number, step, entries, coarse)
             if failed:
                 raise MemoryError("matrices of multigrid: not enough memory")
         if to.shared and not level.shared:
@@ -373,6 +357,30 @@ class Multigrid:
                 len(step.rows), *map(pointer, lists), ctypes.byref(coarse)
             )
         self._library.symancf_finish_coarse(self._at(number + 1), pointer(after.D))
+
+    def _multiply_out(
+        self,
+        number: int,
+        step: LevelTransfer,
+        entries: tuple[Array, Array] | None,
+        coarse: structures.Coarse,
+    ) -> bool:
+        """Add the entries of a level to the next; tell whether memory is short. See `_product`."""
+        level, library = self.levels[number], self._library
+        from_, to_ = self._at(number), ctypes.byref(coarse)
+        if entries is not None:
+            coarse.unit = self._hierarchy.scale
+            return bool(library.symancf_galerkin(from_, *map(pointer, entries), None, to_))
+        half = self._half if number == 0 else None
+        D = pointer(level.D if half is None else half.diagonal)
+        if half is None and not level.pattern.upper:
+            return bool(library.symancf_galerkin(from_, None, None, D, to_))
+        failed = bool(library.symancf_galerkin_half(from_, D, to_))
+        if failed or half is None or self._rest is None:
+            return failed
+        P = step.start, step.column, step.weight
+        rows = ctypes.byref(structure(self._rest.pattern, *P, 0, False))
+        return bool(library.symancf_galerkin(rows, *map(pointer, self._rest.values), None, to_))
 
     def _estimate(self, number: int, level: _Level) -> None:
         """Find the largest eigenvalue of D^-1 A on a level (collective)."""
