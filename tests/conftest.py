@@ -25,7 +25,7 @@ FOLDERS = {"parallel": "parallel", "demos": "demo", "packaging": "packaging"}
 
 # Tests of more than ten seconds, the longest first: begun when all others are done, they would
 # keep one core busy and the others idle.
-LONG = ("::test_guide", "[A43_spin_up]", "[A21_deep_arch_215]", "[C10_tube_inflation]")
+LONG = ("::test_guide", "[A43_spin_up]", "[C10_tube_inflation]")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
