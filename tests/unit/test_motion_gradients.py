@@ -313,7 +313,7 @@ def test_growth_is_told_with_its_rate(stands: bool, recwarn: Any) -> None:
     problem.solve(to=5.0, step=0.05, trace=sa.Trace())
     problem.gradient(sa.Goal(lambda u_a: u_a[0], rod.at((0.0, 0.0, side))), [g])
     told = [str(w.message) for w in recwarn if "grow by" in str(w.message)]
-    assert len(told) == stands
+    assert len(told) == (stands and system.comm.rank == 0)
     if told:
         rate = float(told[0].split("e^(")[1].split()[0])
         assert rate == pytest.approx(np.sqrt(15.0), rel=0.03)
