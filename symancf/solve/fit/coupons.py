@@ -16,7 +16,7 @@ from ...values.domain import domains_of
 from .limits import Limits, interior
 from .response import Response
 from .stability import not_convex, not_stable
-from .units import implausible
+from .units import implausible, require_signs
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -71,6 +71,7 @@ class Coupons:
         names = tuple(p for p in left if p not in response.ineffective)
         for test in tests:
             _require_monotonic(response, test)
+            require_signs(test)
         scale = np.concatenate([t.scale() for t in tests])
         data = np.concatenate([t.stress.ravel() for t in tests])
         limits = Limits(domains_of(law_of(law)), bounds)
