@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...arrays import Array
+    from ...arrays import Mask
     from .material_test import MaterialTest
 
 #: [Pa] stiffer than diamond: no material, but a factor of units.
@@ -81,11 +83,10 @@ def require_signs(test: MaterialTest) -> None:
     )
 
 
-def _against(test: MaterialTest) -> Array:
+def _against(test: MaterialTest) -> Mask:
     """Return in which rows the stress along the first axis pushes against the strain."""
     sign = -1.0 if test.kind == "volumetric" else 1.0
-    against: Array = sign * test.stress[:, 0] * (test.along - 1.0) < 0.0
-    return against
+    return np.asarray(sign * test.stress[:, 0] * (test.along - 1.0) < 0.0)
 
 
 def _what(test: MaterialTest) -> str:
