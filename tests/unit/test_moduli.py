@@ -41,12 +41,14 @@ OGDEN: dict[str, tuple[int, dict[str, float]]] = {
 }
 
 
+@pytest.mark.collective(rows=0)
 def test_all_that_declare_constants_are_here() -> None:
     laws = {name: getattr(sa.energies, name) for name in sa.energies.__all__}
     makers = {name: make for name, make in laws.items() if constants_of(make)}
     assert set(makers) == {*LAWS, "split_beam"}
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("name", [*LAWS, *OGDEN])
 def test_moduli_at_small_strain(name: str, pair: str) -> None:
@@ -72,6 +74,7 @@ def pulled(law: Any, **given: Any) -> float:
     return float(system.displacement(body["x1"])[:, 0].mean())
 
 
+@pytest.mark.collective(rows=0)
 def test_a_body_takes_either() -> None:
     """Constants or E and nu; a Parameter or a function of time for E; laws around the law."""
     law = sa.energies.neo_hooke()
@@ -88,6 +91,7 @@ def test_a_body_takes_either() -> None:
     assert {*signature(by_moduli(relaxing, ("E", "nu"))).parameters} == {"E", "nu", "g1", "tau1"}
 
 
+@pytest.mark.collective(rows=0)
 def test_layers_take_either() -> None:
     law = sa.energies.neo_hooke()
     mu, lam = E / (2 * (1 + NU)), E * NU / ((1 + NU) * (1 - 2 * NU))
@@ -99,6 +103,7 @@ def test_layers_take_either() -> None:
     np.testing.assert_allclose(one, same, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.collective(rows=0)
 def test_other_laws_take_the_shear_modulus() -> None:
     """Laws that have E and nu themselves, and laws around a law: the same energy, exactly."""
     A, h = sp.Matrix(3, 3, sp.symbols("A:9", real=True)), sp.S(1) / 10
@@ -127,6 +132,7 @@ def test_other_laws_take_the_shear_modulus() -> None:
         assert [sp.expand(W - found[0]) for W in found] == [0] * len(found)
 
 
+@pytest.mark.collective(rows=0)
 def test_an_infinite_bulk_modulus() -> None:
     """G with k = inf: a cube that keeps its volume, as of its own constants."""
     mesh, found = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="hexahedron27"), []
@@ -140,6 +146,7 @@ def test_an_infinite_bulk_modulus() -> None:
     assert found[0] == pytest.approx(found[1], rel=1e-10)
 
 
+@pytest.mark.collective(rows=0)
 def test_refused() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
     law, element = sa.energies.neo_hooke(), sa.elements.hex8_plain
