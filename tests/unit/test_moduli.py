@@ -136,7 +136,8 @@ def test_other_laws_take_the_shear_modulus() -> None:
 def test_an_infinite_bulk_modulus() -> None:
     """G with k = inf: a cube that keeps its volume, as of its own constants."""
     mesh, found = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="hexahedron27"), []
-    for given in ({"G": G, "k": math.inf}, {"mu": G, "lam": math.inf}):
+    constants: list[dict[str, Any]] = [{"G": G, "k": math.inf}, {"mu": G, "lam": math.inf}]
+    for given in constants:
         law = sa.energies.neo_hooke()
         body = sa.Body(mesh["body"], sa.elements.hex27, law, pressure="discontinuous", **given)
         fixed = [sa.fix(body[f"{x}0"], dofs=x) for x in "xyz"]
