@@ -26,6 +26,7 @@ from ..laws import evaluate_energy
 from ..laws.pressure_predictor import stiffness_ratio
 from ..mesh.cells import jacobians
 from ..runtime.collective import together
+from .ellipticity import lost_ellipticity
 from .law_limits import NearestLimit, nearest_limit
 
 if TYPE_CHECKING:
@@ -292,6 +293,11 @@ def _limit_of_law(f: Failure) -> Words | None:
     return {"text": limit.words, "when": beyond, **f.near}
 
 
+def _material(f: Failure) -> Words | None:
+    text = lost_ellipticity(f.system, f.state)
+    return {"text": text} if text else None
+
+
 def _constraint_words(f: Failure) -> Words | None:
     if f.law_limit is not None:
         return None
@@ -492,6 +498,12 @@ TABLE = (
         _limit_of_law,
         "{text}{when}: loads that lead beyond need another law, or other parameters of it",
         SHORTER,
+    ),
+    CauseRow(
+        "material",
+        _material,
+        "{text}: a body of it may break up into bands, however fine its cells are",
+        "print(sa.check(law, stretches=(0.5, 2.0), **parameters))  # where the law is stable",
     ),
     CauseRow(
         "limit point",
