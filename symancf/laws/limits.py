@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where an energy ends: arguments of its functions that have to stay positive.
+r"""Where an energy ends: arguments of its functions that have to stay positive.
 
 Beyond a pole, or beyond the end of a logarithm, the derivatives of an energy are finite numbers
 again, and mean nothing: of :math:`\\ln(1 - y/J_m)` that is :math:`-1/(J_m - y)`. So what a law may
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import sympy as sp
 

@@ -35,11 +35,12 @@ def lost_ellipticity(system: DiscreteSystem, state: Array) -> str:
     that vary are not looked at.
     """
     found: list[Lost] = []
-    with together(system.comm):
-        for body in system.bodies:
-            energy = _energy(body, system.time) if isinstance(body, Body) else None
-            if energy is not None:
-                found += _worst(system, body, energy, state)
+    for body in system.bodies:
+        energy = _energy(body, system.time) if isinstance(body, Body) else None
+        if isinstance(body, Body) and energy is not None:
+            at = _middles(system, body, state)
+            with together(system.comm):
+                found += _worst(system.name(body), energy, at)
     every = [one for part in system.comm.allgather(found) for one in part]
     return min(every)[1] if every else ""
 
@@ -61,31 +62,34 @@ def _energy(body: Body, time: float) -> SolidEnergy | None:
     return SolidEnergy(called, {**defaults, **body._numbers(time)}, parts=parts)
 
 
-def _worst(system: DiscreteSystem, body: Body, energy: SolidEnergy, state: Array) -> list[Lost]:
-    """Return the worst of this rank's cells, if its acoustic tensor is not positive."""
+def _middles(system: DiscreteSystem, body: Body, state: Array) -> At:
+    """Return the middles of this rank's cells (collective)."""
     cells = np.arange(int(system.binding(body).interpolation.owned.sum()))
-    if not len(cells):
+    cell, count = body.element.topology, len(body.element.space.coordinates)
+    centre = np.mean(np.array(cell.vertices, dtype=float)[: cell.corners], axis=0)[:count]
+    return At(system, body, CellPoints(cells, centre[None], np.zeros(1)), state)
+
+
+def _worst(name: str, energy: SolidEnergy, at: At) -> list[Lost]:
+    """Return the worst of this rank's cells, if its acoustic tensor is not positive."""
+    if not len(at.points.cells):
         return []
-    cell = body.element.topology
-    centre = np.mean(np.array(cell.vertices, dtype=float)[: cell.corners], axis=0)
-    centre = centre[: len(body.element.space.coordinates)]
-    at = At(system, body, CellPoints(cells, centre[None], np.zeros(1)), state)
     X, u = (np.stack([of(jet)[:, 0] for jet in JETS], axis=2) for of in (at.X, at.u))
     F = np.eye(3) + u @ np.linalg.inv(X)
     E = F.swapaxes(1, 2) @ F - np.eye(3)
     chosen = np.argsort(-np.linalg.norm(E, axis=(1, 2)))[:MOST_CELLS]
     A = energy.tangent(np.concatenate([F[chosen], np.eye(3)[None]]))
-    least = least_acoustic(A[:-1], F[chosen], bool(body.pressure)) / np.abs(A[-1]).max()
+    least = least_acoustic(A[:-1], F[chosen], bool(at.body.pressure)) / np.abs(A[-1]).max()
     if not np.nanmin(least, initial=np.inf) < 0.0:
         return []
     k = int(np.nanargmin(least))
     x, y, z = at.X("value")[chosen[k], 0].tolist()
     stretches = np.linalg.svd(F[chosen[k]], compute_uv=False)
-    name = energy.called.signature.name
+    law = energy.called.signature.name
     return [
         (
             float(least[k]),
-            f"the law {name}() of {system.name(body)!r} is not strongly elliptic any more near "
+            f"the law {law}() of {name!r} is not strongly elliptic any more near "
             f"({x:.4g}, {y:.4g}, {z:.4g}), at the principal stretches "
             f"{', '.join(f'{s:.3g}' for s in stretches)}: the least eigenvalue of its acoustic "
             f"tensor is {least[k]:.2g} of its stiffness at rest",

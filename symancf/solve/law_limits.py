@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import sympy as sp
 
 from symancf_codegen.functions import short, symbolic
 
@@ -19,6 +18,8 @@ from ..kinematics.stretches import stretch_symbols
 from ..runtime import jit
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from symancf_codegen.declare import PointLaw, Rule
 
     from ..assembly.discrete import DiscreteSystem
@@ -90,6 +91,7 @@ def _of_form(
 ) -> list[NearestLimit]:
     """Return the nearest end of each law of a form, of this rank's cells (collective)."""
     form = system.forms[number]
+    assert form.ids is not None
 
     def tells(law: PointLaw) -> PointLaw:
         ends = enumerate(_own_ends(body, law), 1)

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
 
-FIRST_LOOK = 2  # step after which the first one is looked at
 GROWTH = 1.6  # of forces between two looks: of those that grow more, the size is not known yet
-LONGEST_STEP_CHANGE = 0.2, 2.0  # of the next step to the last one
 
 
 def is_look(number: int) -> bool:
@@ -23,16 +21,16 @@ def is_look(number: int) -> bool:
     Examples
     --------
     >>> [n for n in range(100) if is_look(n)]
-    [2, 4, 7, 11, 17, 26, 40, 61, 92]
+    [2, 5, 12, 30, 75]
     """
     return until_look(number) == 0
 
 
 def until_look(number: int) -> int:
     """Return how many steps there are after one to the next that is looked at, or 0."""
-    look = FIRST_LOOK
+    look = 2
     while look < number:
-        look += look // 2 + 1
+        look += look + look // 2
     return look - number
 
 
@@ -61,7 +59,11 @@ class Relaxation:
         ----------
         before : the beginning of the step.
         """
-        system, local, h = self.system, self.system.numbering.local, self.system.memory.values.length
+        system, local, h = (
+            self.system,
+            self.system.numbering.local,
+            self.system.memory.values.length,
+        )
         begin, rate = local(before.displacement), local(before.rates[0])
         middle = (begin + system.state) / 2.0 + h / 8.0 * (rate - system.rate)
         found = in_halves(system, begin, middle)
@@ -77,5 +79,4 @@ class Relaxation:
                 f"{names}: in two halves its forces would end by {100.0 * share:.2g} % of the "
                 "largest elsewhere; take shorter steps, step=, or adaptive=True",
             )
-        low, high = LONGEST_STEP_CHANGE
-        return min(high, max(low, 0.9 * math.sqrt(MAX_FORCE_CHANGE / max(share, 1e-300))))
+        return min(2.0, max(0.2, 0.9 * math.sqrt(MAX_FORCE_CHANGE / max(share, 1e-300))))

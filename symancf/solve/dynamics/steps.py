@@ -397,6 +397,11 @@ class TimeSteps:
             integrator.show(0)
         self.system.accept()
         problem.steps += 1
+        self._look()
+
+    def _look(self) -> None:
+        """Look at what has relaxed in the last step, with steps that follow errors in each."""
+        problem, integrator = self.problem, self.integrator
         if problem._relaxation and (integrator.adaptive or is_look(problem.steps)):
             assert integrator.before is not None
             change = problem._relaxation.look(integrator.before)

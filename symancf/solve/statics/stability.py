@@ -152,7 +152,8 @@ class Stability:
                 ("unstable", number),
                 f"the equilibrium at pseudo-time {system.time:g} is unstable in {ways}: the least "
                 "disturbance leads away from it. A small imperfection or disturbing load shows "
-                f"where to; follow() finds where it became so; check_stable=False does not look{cause}",
+                "where to; follow() finds where it became so; check_stable=False does not look"
+                f"{cause}",
             )
 
     def _known(self) -> int | None:
