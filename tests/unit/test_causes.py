@@ -312,7 +312,7 @@ def test_every_cause_has_a_model() -> None:
     assert {row.kind for row in table.TABLE} == named | ELSEWHERE
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize(
     "kind", ["jump", "cells", "end of a law", "material", "free motion", "flat cells", "cord"]
 )
