@@ -332,7 +332,7 @@ class Forward:
         self, end: MotionVectors, now: MotionVectors, h: float, after: State
     ) -> None:
         """Refuse steps after which rates were changed (collective)."""
-        directors, spin = self._integrator.directors, self._integrator.spin
+        directors, spin = self._trace.turning(after)
         self._motion.rate[:], self._motion.acceleration[:] = end.v, end.a
         turned = directors is not None and not self._trace.alike(
             settled(directors, end), end, 1e-12

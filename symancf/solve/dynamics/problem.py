@@ -8,6 +8,7 @@ import time as clock
 import weakref
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from ..gradients.goal import Goal
     from ..gradients.gradient import Gradient, Variable
     from .energy import Energies
+    from .events import Event
     from .integrator import Integrator
     from .motion_trace import MotionTrace
     from .stabilise import Stabilisation
@@ -160,6 +162,7 @@ class DynamicProblem(OneProcess, Displayable):
         self._first: State | None = None
         self._trace: Trace | None = None  # of the last call of `solve`
         self._request: Requested  # of that
+        self._ended_by: Event | None = None  # where one has ended that
         self._begins_with_given_rates = False  # those of bodies, see `_take_rates`
         self._given_rates: Array | None = None  # with which it began
         self._driven: list[Array] = []  # what parameters drove at its end
@@ -336,7 +339,7 @@ class DynamicProblem(OneProcess, Displayable):
 
     def event(
         self,
-        function: Callable[[], float] | Contact,
+        function: Callable[[], float] | Goal | Contact,
         action: Callable[[], None] | None = None,
         direction: int = 0,
         terminate: bool = False,
@@ -358,15 +361,22 @@ class DynamicProblem(OneProcess, Displayable):
             What of these follows within a thousandth of a step is the same event. From there on,
             not from the next step, points have the other coefficient, so that friction is of second
             order in the step.
+            Or a `Goal`: `gradient` knows the motion up to the zero of one that terminates.
         action : called at a zero, on every rank; may change states, rates and parameters.
             Accelerations and multipliers are made consistent with that, the energy that it adds
             is work, and the history keeps the state after it.
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
+        from ..gradients.goal import Goal
+
         system, times = self._system, list[float]()
         if self._events is None:
             self._events = Events(system.comm)
+        if isinstance(function, Goal):
+            value = partial(function.of_one_state().at_state, system)
+            self._events.add(value, action, direction, terminate, times, goal=function)
+            return times
         switches = system.binding(function) if hasattr(function, "bind") else None
         if not isinstance(switches, Switches):
             own = cast("Callable[[], float]", function)
@@ -550,6 +560,7 @@ class DynamicProblem(OneProcess, Displayable):
                 asked="solve",
             )
         self._trace, self._request = self._traced(trace, checkpoint), request
+        self._ended_by = None
         restarts = None
         if checkpoint is not None:
             interruption = self._interruption
@@ -576,7 +587,9 @@ class DynamicProblem(OneProcess, Displayable):
         arguments.instance("solve(trace=...)", trace, Trace, "give sa.Trace()")
         unknown = {
             "explicit methods": self.method != IMPLICIT,
-            "events": self._events is not None,
+            "events other than event(sa.Goal(...), terminate=True) without an action": not (
+                self._events is None or self._events.differentiable
+            ),
             "checkpoint=": checkpoint is not None,
         }
         for name, is_there in unknown.items():
@@ -704,7 +717,7 @@ class DynamicProblem(OneProcess, Displayable):
         from ..gradients.gradient import require_goal
 
         with self._over_trace() as trace:
-            return trace.weights(require_goal(goal, moves=True))[0]
+            return trace.weights(require_goal(goal, moves=True), event=False)[0]
 
     def _solve_with(self, assign: Callable[[], None]) -> None:
         """Find the last motion anew; parameters are assigned before (collective)."""
@@ -742,7 +755,9 @@ class DynamicProblem(OneProcess, Displayable):
         assert given is not None
         try:
             with self._options, STAGES["motion"]:
-                yield MotionTrace(self._accelerations, integrator, self._trace, request, given)
+                accelerations, event = self._accelerations, self._ended_by
+                end_goal = None if event is None else event.goal
+                yield MotionTrace(accelerations, integrator, self._trace, request, given, end_goal)
         finally:
             integrator.restore(end)
             self._motion.span = request.span(end.time, end.time)
