@@ -251,7 +251,7 @@ class Backward:
             raise ParameterError(
                 f"the step from t = {before.time:g} to {after.time:g} is cut from one of {usual:g}:"
                 " there are no gradients of that; let steps of about the same length end at all "
-                "stops and at the end",
+                "stops and at the end, or take a slightly other length",
                 asked="gradient",
                 given=h,
             )

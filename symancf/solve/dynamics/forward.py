@@ -263,7 +263,7 @@ class Forward:
         for n, of in enumerate(directions):
             self._change(n, of, state.time, step)
             u, v, a = self._differences(partial(consistent, of), state, of, 1e-2)
-            self._reached[n] += float(np.abs(v).sum())
+            self._reached[n] += float(self._system.sum(np.array([np.abs(v).sum()]))[0])
             A = np.where(self._second, a, np.where(self._first, v, 0.0))
             tangents.append(MotionVectors(u, v, a, A))
         return tangents

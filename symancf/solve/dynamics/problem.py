@@ -361,7 +361,7 @@ class DynamicProblem(OneProcess, Displayable):
             What of these follows within a thousandth of a step is the same event. From there on,
             not from the next step, points have the other coefficient, so that friction is of second
             order in the step.
-            Or a `Goal`: `gradient` knows the motion up to the zero of one that terminates.
+            Or a `Goal`: of one that terminates `gradient` knows how the end follows parameters.
         action : called at a zero, on every rank; may change states, rates and parameters.
             Accelerations and multipliers are made consistent with that, the energy that it adds
             is work, and the history keeps the state after it.
@@ -660,7 +660,8 @@ class DynamicProblem(OneProcess, Displayable):
         The discrete adjoint: one sweep backwards over the steps of ``solve(trace=sa.Trace())``,
         with one linear system each, whatever the number of parameters. Derivatives are those of the
         motion as it was computed, with the lengths that its steps had, and with the state and the
-        rates in which it began held; by these, see `Gradient`.
+        rates in which it began held; by these, see `Gradient`. The last step alone, if the zero of
+        a `Goal` has ended the motion, is as long as parameters make it, see `event`.
 
         Parameters
         ----------
@@ -677,7 +678,7 @@ class DynamicProblem(OneProcess, Displayable):
         ------
         ParameterError : there is no trace; nothing depends on a parameter; something has changed
             since `solve`; no step ends at the time of a goal; the motion has something that is not
-            differentiated (events, contact of bodies that deform, pressures as unknowns, stiffness
+            differentiated (events that act, contact of bodies that deform, pressures as unknowns, stiffness
             in `Rayleigh`, loads that jump at a stop).
         CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
 
