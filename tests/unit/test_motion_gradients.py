@@ -147,7 +147,7 @@ def test_a_pendulum_that_ends_at_the_vertical(unit: float) -> None:
     by_g = case.problem.gradient(time, [p["g"]])[p["g"]]
     assert by_g == pytest.approx(-times[0] / (2 * p["g"].value), rel=1e-2)
     by_g = case.problem.gradient(speed, [p["g"]])
-    assert by_g[p["g"]] == pytest.approx(by_g.value / (2 * p["g"].value), rel=1e-2)
+    assert by_g[p["g"]] == pytest.approx(by_g.value / (2 * p["g"].value), rel=2e-2)
     assert found.value == case.problem.value(case.goal)
 
 
