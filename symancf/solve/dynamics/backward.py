@@ -32,6 +32,7 @@ from ..gradients.gradient import Gradient, to_owners
 from ..gradients.switch import distance_to_switch, touches, warn_at_switch
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
+from .event_share import weights_to_end
 from .generalized_alpha import SHORT_STEP_RATIO
 from .initial import after as shortly_after
 from .sweep import NativeSweep
@@ -99,7 +100,7 @@ class Backward:
         """Return the derivatives by variables (collective)."""
         m, system, kinematics = self._motion, self._system, self._accelerations.kinematics
         self._trace.require_sections(variables)
-        value, weights = self._trace.weights(goal)
+        value, weights = weights_to_end(self._trace, goal)
         assemblers = [system.assembler, m.mass]
         if kinematics.any:
             assemblers += [kinematics.gradients, kinematics.course]

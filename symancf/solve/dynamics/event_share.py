@@ -24,25 +24,30 @@ if TYPE_CHECKING:
 
     from ...arrays import Array
     from ..gradients.goal import Goal
-    from .motion_trace import MotionTrace
+    from .motion_trace import MotionTrace, Weights
 
 
-def event_share(
-    trace: MotionTrace,
-    event: Goal,
-    parts: Sequence[Sequence[tuple[int, float, float, Goal]]],
-    slopes: Sequence[float],
-) -> float:
-    """Return the share of an event in the derivatives of a goal, -J_t / g_t (collective).
-
-    Parameters
-    ----------
-    parts : of the goal, see `Goal.by_end`; `slopes`: its derivatives by them.
+def weights_to_end(trace: MotionTrace, goal: Goal) -> tuple[float, Weights]:
+    """Return a goal, and by steps those whose derivatives at held times are its own (collective).
 
     Raises
     ------
     ParameterError : the event turns at its zero, so that its time has no derivative.
     """
+    value, slopes, weights = trace.weights(goal)
+    if trace.event is not None:
+        share = _event_share(trace, trace.event, goal.by_end(trace.times), slopes)
+        weights.setdefault(len(trace.times) - 1, []).append((share, trace.event))
+    return value, weights
+
+
+def _event_share(
+    trace: MotionTrace,
+    event: Goal,
+    parts: Sequence[Sequence[tuple[int, float, float, Goal]]],
+    slopes: Sequence[float],
+) -> float:
+    """Return -J_t / g_t; parts of the goal are those of `Goal.by_end` (collective)."""
     last, total = len(trace.times) - 1, 0.0
     for part, slope in zip(parts, slopes, strict=True):
         for n, rate, _, goal in part:

@@ -25,6 +25,7 @@ from ..rates import DIFFERENCE_STEP
 from .backward_directors import settled
 from .backward_start import MotionVectors
 from .derivatives import FIRST
+from .event_share import weights_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +84,7 @@ class Forward:
         self._trace.require_sections(variables)
         self._require_direct()
         self._starts = self._trace.begins_with_rates()
-        pairs = [self._trace.weights(goal) for goal in goals]
+        pairs = [weights_to_end(self._trace, goal) for goal in goals]
         directions = [d for variable in variables for d in self._directions(variable)]
         totals = np.zeros((len(directions), len(goals)))
         self._reached = np.zeros(len(directions))

@@ -17,7 +17,6 @@ from ..gradients.parts import MotionStates
 from ..gradients.switch import touches
 from ..rates import DIFFERENCE_STEP
 from .backward_start import MotionVectors
-from .event_share import event_share
 from .generalized_alpha import GeneralizedAlpha
 from .transposed import TransposedStep
 
@@ -178,10 +177,10 @@ class MotionTrace:
         if kinematics.any:
             kinematics.refresh()
 
-    def weights(self, goal: Goal, event: bool = True) -> tuple[float, Weights]:
-        """Return the value of a goal, and by steps the goals that it is made of (collective).
+    def weights(self, goal: Goal) -> tuple[float, list[float], Weights]:
+        """Return the value of a goal, its derivatives by its parts, and by steps what these are of.
 
-        `event`: those whose derivatives at held times are those of the goal, see `event_share`.
+        (collective)
         """
         parts = goal.instants(self.times)
         values = [0.0] * len(parts)
@@ -199,14 +198,14 @@ class MotionTrace:
             for k, weight, own in wanted:
                 values[k] += weight * own.at_state(self.system)
         value, *slopes = goal.combined(values)
-        found = {
-            n: [(slopes[k] * weight, own) for k, weight, own in wanted]
-            for n, wanted in asked.items()
-        }
-        if event and self.event is not None:
-            share = event_share(self, self.event, goal.by_end(self.times), slopes)
-            found.setdefault(len(self.times) - 1, []).append((share, self.event))
-        return value, found
+        return (
+            value,
+            slopes,
+            {
+                n: [(slopes[k] * weight, own) for k, weight, own in wanted]
+                for n, wanted in asked.items()
+            },
+        )
 
     def turning(self, state: State) -> tuple[Directors | None, Spin | None]:
         """Return what projects rates at the end of a step; at an event nothing does."""

@@ -718,7 +718,7 @@ class DynamicProblem(OneProcess, Displayable):
         from ..gradients.gradient import require_goal
 
         with self._over_trace() as trace:
-            return trace.weights(require_goal(goal, moves=True), event=False)[0]
+            return trace.weights(require_goal(goal, moves=True))[0]
 
     def _solve_with(self, assign: Callable[[], None]) -> None:
         """Find the last motion anew; parameters are assigned before (collective)."""
