@@ -14,6 +14,7 @@ from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ..gradients.parts import MotionStates
+from ..gradients.switch import touches
 from ..rates import DIFFERENCE_STEP
 from .backward_start import MotionVectors
 from .generalized_alpha import GeneralizedAlpha
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from ..gradients.gradient import Variable
     from ..gradients.trace import Trace
     from .accelerations import Accelerations
+    from .directors import Directors
     from .integrator import Integrator
+    from .spin import Spin
     from .steps import Requested
 
     Weights = dict[int, list[tuple[float, Goal]]]
@@ -42,6 +45,7 @@ class MotionTrace:
     accelerations : of the motion; the present one is lost, see `Integrator.restore`.
     integrator : that has made the trace, with `request`.
     rates : those at the start before they were taken to the constraints (owned).
+    event : the goal whose zero ends the motion; None: it ends at a time.
 
     Attributes
     ----------
@@ -68,11 +72,12 @@ class MotionTrace:
         trace: Trace,
         request: Requested,
         rates: Array,
+        event: Goal | None = None,
     ) -> None:
         assert isinstance(integrator, GeneralizedAlpha)
         self.accelerations, self.integrator = accelerations, integrator
         self.motion, self.system = accelerations.motion, accelerations.system
-        self.states, self.request, self.start_rates = trace, request, rates
+        self.states, self.request, self.start_rates, self.event = trace, request, rates, event
         self.times = trace.times
         self.solver = TransposedStep(accelerations.newton)
         m, numbering = self.motion, self.system.numbering
@@ -101,6 +106,8 @@ class MotionTrace:
             for form in system.forms
             if isinstance(form.entities, ClosestPoints)
         ]
+        if self.event is not None and touches(system):
+            names.append("contact in a motion that an event ends")
         if m.damping.stiffness:
             names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
         if states and states[0].method["last_step"]:
@@ -170,8 +177,11 @@ class MotionTrace:
         if kinematics.any:
             kinematics.refresh()
 
-    def weights(self, goal: Goal) -> tuple[float, Weights]:
-        """Return the value of a goal, and by steps the goals that it is made of (collective)."""
+    def weights(self, goal: Goal) -> tuple[float, list[float], Weights]:
+        """Return the value of a goal, its derivatives by its parts, and by steps what these are of.
+
+        (collective)
+        """
         parts = goal.instants(self.times)
         values = [0.0] * len(parts)
         asked: dict[int, list[tuple[int, float, Goal]]] = {}
@@ -188,10 +198,20 @@ class MotionTrace:
             for k, weight, own in wanted:
                 values[k] += weight * own.at_state(self.system)
         value, *slopes = goal.combined(values)
-        return value, {
-            n: [(slopes[k] * weight, own) for k, weight, own in wanted]
-            for n, wanted in asked.items()
-        }
+        return (
+            value,
+            slopes,
+            {
+                n: [(slopes[k] * weight, own) for k, weight, own in wanted]
+                for n, wanted in asked.items()
+            },
+        )
+
+    def turning(self, state: State) -> tuple[Directors | None, Spin | None]:
+        """Return what projects rates at the end of a step; at an event nothing does."""
+        if self.event is not None and state.time == self.times[-1]:
+            return None, None
+        return self.integrator.directors, self.integrator.spin
 
     def _at_once(self, part: Sequence[tuple[int, float, Goal]]) -> float | None:
         """Return the sum of weights times goals of many states of a small motion; None: apart."""

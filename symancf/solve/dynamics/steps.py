@@ -71,6 +71,7 @@ class Moving(Protocol):
     _last_state: State
     _trace: Trace | None
     _given_rates: Array | None
+    _ended_by: Event | None
 
     @property
     def state(self) -> State:
@@ -446,8 +447,8 @@ class TimeSteps:
         problem._progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self._thrown is not None:
             raise self._thrown
-        ends = any(event.terminate for event in self._happened)
-        self.done = ends or self.system.time >= self.request.to
+        problem._ended_by = next((event for event in self._happened if event.terminate), None)
+        self.done = problem._ended_by is not None or self.system.time >= self.request.to
         try:
             problem._interruption.check()
         except BaseException:
