@@ -105,7 +105,7 @@ class MotionTrace:
             names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
         if states and states[0].method["last_step"]:
             names.append("a trace that does not begin where the motion begins")
-        if any(state.parameters != states[0].parameters for state in states):
+        if states.follows_parameters:
             names.append("a Parameter that was set on the way")
         if m.mass.timed or system.redundant.some:
             names.append("masses that are functions of time, redundant constraints")

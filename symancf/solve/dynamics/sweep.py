@@ -57,8 +57,7 @@ class NativeSweep:
         self.added = False
         if not self.able:
             return
-        usual = [(s.method["last_step"], s.method["biased"], s.stiffness) for s in trace.states]
-        self._usual, self._biased, self._scale = np.array(usual, dtype=float).T
+        self._usual, self._biased, self._scale = trace.states.numbers.T
         self._lend()
 
     def _is_able(self) -> bool:
