@@ -27,6 +27,7 @@ import numpy as np
 
 from ...errors import ParameterError
 from ..gradients.chain import ChainRule
+from ..gradients.goal import goals_at
 from ..gradients.gradient import Gradient, to_owners
 from ..gradients.switch import distance_to_switch, touches, warn_at_switch
 from .backward_directors import settled, unsettled
@@ -117,7 +118,7 @@ class Backward:
         self._trace.go_to(self._states[-1])
         here, n = self._trace.present(), len(self._states) - 1
         native = NativeSweep(self._trace, chain, weights, self._constraints.others)
-        self._add_goals(weights.get(n, []), self._states[n], bars)
+        self._add_goals(goals_at(n, weights), self._states[n], bars)
         while n:
             done = native.back(n, bars, self._squares) if native.able else 0
             n -= done or 1
@@ -127,7 +128,7 @@ class Backward:
             else:
                 here = self._step(n + 1, here, bars, seeds)
             if not (done and native.added):
-                self._add_goals(weights.get(n, []), self._states[n], bars)
+                self._add_goals(goals_at(n, weights), self._states[n], bars)
         self._start(bars, seeds)
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)

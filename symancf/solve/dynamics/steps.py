@@ -463,9 +463,11 @@ class TimeSteps:
             trace.append(now, self.system.comm)
             return
         motions, self._motions = self._motions[: len(made)], None
-        m = self.integrator.motion
+        m, table = self.integrator.motion, getattr(self.integrator, "timetable", None)
         motions[-1] = m.state, m.rate, m.acceleration, self.integrator.vectors["auxiliary"]
-        states = StatesOfSteps(now, np.array([step.time for step in made]), motions)
+        functions = None if table is None else table.rows(len(made))
+        times = np.array([step.time for step in made])
+        states = StatesOfSteps(now, times, motions, functions)
         trace.extend(states, self.system.comm)
 
     # ---- who looks at a step --------------------------------------------------------------------

@@ -20,10 +20,13 @@ class StatesOfSteps(Sequence["State"]):
     last : the last one, as a value.
     times : of the states (n,).
     motions : (n, 4, coordinates) coordinates, rates, accelerations and A of generalized-alpha.
+    functions : (n, columns) functions of time alone, see `Timetable`; None: not known.
     """
 
-    def __init__(self, last: State, times: Array, motions: Array) -> None:
-        self.last, self.times, self.motions = last, times, motions
+    def __init__(
+        self, last: State, times: Array, motions: Array, functions: Array | None = None
+    ) -> None:
+        self.last, self.times, self.motions, self.functions = last, times, motions, functions
 
     def __len__(self) -> int:
         return len(self.times)

@@ -153,7 +153,9 @@ class Trace(Displayable, OwnAttributes):
 
     def _extend(self, states: Sequence[State]) -> None:
         many = isinstance(states, StatesOfSteps)
-        arrays = {id(a): a.nbytes for a in _arrays([states.motions] if many else states)}
+        arrays = {
+            id(a): a.nbytes for a in _arrays([states.motions, states.functions] if many else states)
+        }
         size = sum(n for key, n in arrays.items() if key not in self._last)
         self._firsts.append(len(self._times))
         self._times.extend(states.times if many else [state.time for state in states])
