@@ -117,8 +117,8 @@ class ChainRule:
             for name, function, places in assembler.timed_values
         ]
         for variable in self._numbers:
-            own = [each for each in functions if self._may_follow(each[1], variable)]
-            self._by_functions(variable, times, own)
+            follow = [each for each in functions if self._may_follow(each[1], variable)]
+            self._by_functions(variable, times, follow)
         if self._sum is None:
             self._sum = times[0], h, Sensitive({}, [x.copy() for x in by.more])
         else:

@@ -349,7 +349,8 @@ class Goal(OneProcess, Displayable):
     def values_at(self, system: DiscreteSystem, states: MotionStates) -> Array:
         """Return the values (n,) at several states, on one rank; it is `of_places`."""
         parts = [part.values_at(system, states) for part in self._place_parts]
-        return self._combined_at(np.array(parts))[0]
+        values: Array = self._combined_at(np.array(parts))[0]
+        return values
 
     def slopes_at(self, system: DiscreteSystem, states: MotionStates) -> tuple[Array, Array]:
         """Return derivatives by coordinates and rates (n, coordinates), see `values_at`."""

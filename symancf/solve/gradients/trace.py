@@ -148,21 +148,25 @@ class Trace(Displayable, OwnAttributes):
         OSError : a state cannot be written, on any rank.
         """
         with together(comm):
-            self._extend(states)
+            if states:
+                self._extend(states)
         self.why = self.why or why
 
     def _extend(self, states: Sequence[State]) -> None:
-        many = isinstance(states, StatesOfSteps)
-        arrays = {
-            id(a): a.nbytes for a in _arrays([states.motions, states.functions] if many else states)
-        }
+        there: Sequence[Any] = states
+        some: Sequence[State] = states
+        if isinstance(states, StatesOfSteps):
+            there, some = [states.motions, states.functions], [states.last]
+            self._times.extend(states.times)
+        else:
+            self._times.extend(state.time for state in states)
+        arrays = {id(a): a.nbytes for a in _arrays(there)}
         size = sum(n for key, n in arrays.items() if key not in self._last)
-        self._firsts.append(len(self._times))
-        self._times.extend(states.times if many else [state.time for state in states])
-        for state in states[-1:] if many else states:
+        self._firsts.append(len(self._times) - len(states))
+        for state in some:
             method = state.method
             own = method.get("last_step", 0.0), method.get("biased", 0.0), state.stiffness
-            self._numbers.extend(own * (len(states) if many else 1))
+            self._numbers.extend(own * (len(states) // len(some)))
             self._parameters.add(state.parameters)
         if self.bytes + size <= self._limit:
             self.bytes += size

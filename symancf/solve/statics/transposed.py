@@ -17,6 +17,7 @@ from ..solver import is_symmetric
 
 if TYPE_CHECKING:
     from ...arrays import Array
+    from ...assembly.assembler import Derivatives
     from ..gradients.fgmres import Rows
     from .equilibrium import EquilibriumSolver
 
@@ -40,10 +41,13 @@ class Transposed:
     Attributes
     ----------
     accuracy, least : residual of a solution by the right-hand side, wanted, and enough.
-    by_iteration : what is wanted of solvers that iterate; by_entries: of products with entries, which
-        may be in single precision, in each of a few `rounds`.
+    by_iteration : what is wanted of solvers that iterate.
+    by_entries, rounds : what is wanted of products with entries, which may be in single precision,
+        and how often.
     vectors : of a Krylov space.
     iterations : of the last solution.
+    last : the last vector that a product by kernels was made with the transpose of, and all that
+        these have found; None: there was none.
     """
 
     accuracy, least, vectors = 1e-12, 1e-8, 60
@@ -62,6 +66,7 @@ class Transposed:
         if not self._symmetric and self._direct:
             self._own = self._factors()
         self.iterations = 0
+        self.last: tuple[Array, Derivatives] | None = None
 
     def _factors(self) -> PETSc.KSP:
         """Return factors L U of the tangent: those of a solver for symmetric ones do not do."""
@@ -86,18 +91,20 @@ class Transposed:
         """
         system, numbering = self._system, self._system.numbering
         vectors, x = self._solver.vectors, np.zeros_like(system.state)
-        lacks = transpose and self._lacks()
+        lacks = transpose and not system.assembler.pulls_all_terms
+        corrects = transpose and not (self._direct or lacks)
 
         def product(rows: Array) -> Array:
             v = np.zeros_like(x)
             self._b.setArray(rows)
             vectors.to_local(self._b, v)
-            if transpose and not self._symmetric:
+            if corrects or (transpose and not self._symmetric):
                 if lacks:
                     self._b.setArray(rows)
                     system.matrix.mat.multTranspose(self._b, self._x)
                     return np.array(self._x.getArray(readonly=True))
-                return numbering.to_rows(system.assembler.pull(system.state, v).coordinates)
+                self.last = v, system.assembler.pull(system.state, v)
+                return numbering.to_rows(self.last[1].coordinates)
             f = np.zeros_like(x)
             system.assembler.product(system.state, v, f)
             return numbering.to_rows(f)
@@ -107,7 +114,7 @@ class Transposed:
 
         right = numbering.to_rows(b)
         found, rest, left = np.zeros_like(right), right, 1.0
-        if transpose and not (self._symmetric or self._direct or lacks):
+        if corrects:
             found, rest, left = self._by_entries(right, product, precede)
         residual = left
         if left > self.accuracy:
@@ -136,23 +143,34 @@ class Transposed:
         """
         storage, system = self._solver.linear.storage, self._system
         x, rest, left = np.zeros_like(b), b, 1.0
-        if not isinstance(storage, Half | Matrix):
+        if not (self._symmetric or isinstance(storage, Half | Matrix)):
             return x, rest, left
 
         def by_entries(rows: Array) -> Array:
             self._b.setArray(rows)
-            if isinstance(storage, Matrix):
-                storage.mat.multTranspose(self._b, self._x)
-            else:
+            if isinstance(storage, Half):
                 with storage.transposing():
                     storage.mat.mult(self._b, self._x)
+            else:
+                storage.mat.multTranspose(self._b, self._x)
             return np.array(self._x.getArray(readonly=True))
+
+        def roughly(rows: Array) -> Array:
+            enough = self.by_entries
+            if not self._symmetric:
+                found = fgmres(by_entries, precede, rows, system.sum, enough, enough, self.vectors)
+                self.iterations = found[2]
+                return found[0]
+            rtol = self._ksp.getTolerances()[0]
+            self._ksp.setTolerances(rtol=enough)
+            try:
+                return precede(rows)
+            finally:
+                self._ksp.setTolerances(rtol=rtol)
 
         size = float(np.sqrt(system.sum(np.array([b @ b]))[0])) or 1.0
         for _ in range(self.rounds):
-            change, _, self.iterations = fgmres(
-                by_entries, precede, rest, system.sum, self.by_entries, self.by_entries, self.vectors
-            )
+            change = roughly(rest)
             other = b - product(x + change)
             last, now = left, float(np.sqrt(system.sum(np.array([other @ other]))[0])) / size
             if not now < last:
@@ -168,11 +186,6 @@ class Transposed:
         self._b.setArray(self._precede(self._system.numbering.to_rows(b), transpose))
         self._solver.vectors.to_local(self._b, x)
         return x
-
-    def _lacks(self) -> bool:
-        """Tell whether products with the transpose by kernels lack a term (collective)."""
-        v = np.zeros_like(self._system.state)
-        return not self._system.assembler.pull(self._system.state, v).all_terms
 
     def _precede(self, rows: Array, transpose: bool) -> Array:
         """Return about K^-1 or K^-T times a vector of rows (collective)."""
