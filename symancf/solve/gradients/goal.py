@@ -86,7 +86,7 @@ class GoalAtSteps(NamedTuple):
 def goals_at(number: int, goals: Sequence[GoalAtSteps]) -> list[tuple[float, Goal]]:
     """Return which goals count at a state, with their weights."""
     here = [each.between(number, number + 1) for each in goals]
-    return [(float(w), each.goal) for each in here for w in each.weights if w != 0.0]
+    return [(float(w), each.goal) for each in here for w in each.weights]
 
 
 class Goal(OneProcess, Displayable):
