@@ -24,7 +24,6 @@ from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
 from .instants import Instants, rows_of_motions
 from .monitors import Observed
-from .relaxation import is_look, until_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +61,7 @@ class Moving(Protocol):
     _audit: Audit
     _supports: MovingSupports | None
     _events: Events | None
-    _relaxation: Relaxation
+    _relaxation: Relaxation | None
     _monitors: list[Callable[[Step], None]]
     _progress: Progress
     _interruption: Interruption
@@ -380,8 +379,8 @@ class TimeSteps:
             wanted, due = min(wanted, int(due[room]) - 1), due[:room]
         if len(due) and self._remembers:
             wanted = min(wanted, int(due[0]))
-        if self.problem._relaxation:  # a step that is looked at is made by itself
-            wanted = min(wanted, until_look(self.problem.steps + 1))
+        if (look := self.problem._relaxation) is not None:  # such a step is made by itself
+            wanted = min(wanted, look.until_look(self.problem.steps + 1))
         return wanted, due[due <= wanted]
 
     def accept(self, step: Step) -> None:
@@ -411,9 +410,10 @@ class TimeSteps:
     def _look(self) -> None:
         """Look at what has relaxed in the last step, with steps that follow errors in each."""
         problem, integrator = self.problem, self.integrator
-        if problem._relaxation and (integrator.adaptive or is_look(problem.steps)):
+        look = problem._relaxation
+        if look is not None and (integrator.adaptive or not look.until_look(problem.steps)):
             assert integrator.before is not None
-            change = problem._relaxation.look(integrator.before)
+            change = look.look(integrator.before)
             if integrator.adaptive:
                 integrator.next_step = min(integrator.next_step, change * integrator.attempt)
 
