@@ -47,6 +47,7 @@ from .initial import find_initial_values
 from .methods import IMPLICIT, checked, chosen, defaults, integrator, is_explicit, name_of, used_by
 from .motion import EquationsOfMotion, Rayleigh
 from .newton import Newton
+from .relaxation import Relaxation
 from .steps import Requested, TimeSteps, requested
 from .supports import MovingSupports
 
@@ -151,6 +152,7 @@ class DynamicProblem(OneProcess, Displayable):
         )
         self._monitors: list[Callable[[Step], None]] = []
         self._events: Events | None = None  # see `event`
+        self._relaxation = Relaxation(self._system)
         self._started = False  # initial values have been found
         self._ready = self._moving = False
         self._interruption = Interruption(system.comm, self.history.reached)
