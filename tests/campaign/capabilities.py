@@ -201,6 +201,8 @@ def gradient(kind: str, name: str) -> tuple[str, Any]:
         return answer_of(kind, name, "gradient"), []
     analyses = {"statics": "path", "motions": "motion", "frequencies": "modes"}
     found = {a: gradients.tried((kind, name), of, GRADIENT_SEED) for a, of in analyses.items()}
+    if found["statics"].verdict == "ERROR":  # no solution beside: then of one equilibrium
+        found["statics"] = gradients.tried((kind, name), "statics", GRADIENT_SEED)
     if wrong := [str(f) for f in found.values() if f.verdict not in ("right", "refused")]:
         raise Wrong("; ".join(wrong))
     there = [analysis for analysis, f in found.items() if f.verdict == "right"]
