@@ -455,7 +455,6 @@ class TimeSteps:
         problem._progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self._thrown is not None:
             raise self._thrown
-        problem._ended_by = next((event for event in self._happened if event.terminate), None)
         self.done = problem._ended_by is not None or self.system.time >= self.request.to
         try:
             problem._interruption.check()
@@ -517,10 +516,9 @@ class TimeSteps:
     def _act(self) -> None:
         """Note events, call their actions, and make consistent what these have changed."""
         problem, time = self.problem, self.system.time
-        if not self._happened:
-            return
         interval = self._interval
         assert problem._events is not None
+        problem._ended_by = next((event for event in self._happened if event.terminate), None)
         actions = problem._events.note(self._happened, time, interval.begin.time, interval.length)
         if not actions:
             return
