@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.assembly.state import StatesOfSteps
 from symancf.solve.dynamics.sweep import NativeSweep
-from symancf.solve.gradients.states_of_steps import StatesOfSteps
 from symancf.values.dependence import may_follow
 
 Made = tuple[sa.DynamicProblem, sa.Goal, list[Any]]

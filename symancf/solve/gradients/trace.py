@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from ...assembly.state import StatesOfSteps
 from ...errors import OwnAttributes, ParameterError
 from ...runtime.collective import together
 from ...runtime.display import Displayable
 from ...runtime.files import writing
 from ...values import arguments
 from ...values.parameter import label
-from .states_of_steps import StatesOfSteps
 
 if TYPE_CHECKING:
     from mpi4py import MPI
