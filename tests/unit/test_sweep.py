@@ -153,6 +153,20 @@ def test_a_trace_of_steps_in_c_has_the_states_of_single_steps(which: str) -> Non
         np.testing.assert_allclose(found[v], known[v], rtol=1e-9, atol=1e-10 * size)
 
 
+def test_states_of_steps_go_to_files_beyond_the_memory() -> None:
+    problem, goal, variables = swing()
+    problem.solve(to=0.6, step=0.01, trace=sa.Trace())
+    known = problem.gradient(goal, variables)
+    problem.reset()
+    size = 32 * len(problem.system.state)
+    problem.solve(to=0.6, step=0.01, trace=(trace := sa.Trace(memory=20 * size)))
+    assert trace.on_disk > 40
+    assert trace.bytes <= 20 * size
+    found = problem.gradient(goal, variables)
+    for v in variables:
+        np.testing.assert_allclose(found[v], known[v], rtol=1e-11)
+
+
 def test_whether_a_function_may_follow_a_parameter() -> None:
     p, q, s = sa.Parameter("p", 1.0), sa.Parameter("q", 1.0), sa.Series([0.0, 1.0], [0.0, 1.0])
     both = {"inner": [lambda t: q.value * t]}

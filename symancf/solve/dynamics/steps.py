@@ -258,7 +258,7 @@ class TimeSteps:
         if isinstance(made, GeneralizedAlpha):
             ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
         self.watched = self._is_watched(ahead)
-        self._rows = 0 if problem._trace is None else rows_of_motions(self.system)
+        self._rows = 0 if problem._trace is None else rows_of_motions(self.system, problem._trace)
         self._motions: Array | None = None  # of steps that were made at once, for a trace
         self.instants: Instants | None = None
         # they may be functions of what laws remember, which C has of its last step alone
@@ -342,8 +342,8 @@ class TimeSteps:
         )
         if not isinstance(integrator, GeneralizedAlpha) or not audit.simple:
             return False
-        rows, system = self._rows, self.system
-        if rows and (system.memory or system.state_variables):
+        rows, system, trace = self._rows, self.system, self.problem._trace
+        if trace is not None and (not rows or system.memory or system.state_variables):
             return False  # a trace has those of all steps
         wanted, due = self._wanted(min(most, rows or most))
         if wanted < 2 or not integrator.is_steady():
@@ -467,7 +467,9 @@ class TimeSteps:
         if not made or self._motions is None:
             trace.append(now, self.system.comm)
             return
-        motions, self._motions = self._motions[: len(made)], None
+        every, self._motions = self._motions, None
+        motions = every[: len(made)]
+        motions = motions if len(made) == len(every) else motions.copy()
         m, table = self.integrator.motion, getattr(self.integrator, "timetable", None)
         motions[-1] = m.state, m.rate, m.acceleration, self.integrator.vectors["auxiliary"]
         functions = None if table is None else table.rows(len(made))
