@@ -16,6 +16,7 @@ from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ..gradients.goal import scaled
 from ..gradients.parts import MotionStates
+from ..gradients.switch import touches
 from ..rates import DIFFERENCE_STEP
 from .backward_start import MotionVectors
 from .generalized_alpha import GeneralizedAlpha
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from ..gradients.gradient import Variable
     from ..gradients.trace import Trace
     from .accelerations import Accelerations
+    from .directors import Directors
     from .integrator import Integrator
+    from .spin import Spin
     from .steps import Requested
 
 
@@ -42,6 +45,7 @@ class MotionTrace:
     accelerations : of the motion; the present one is lost, see `Integrator.restore`.
     integrator : that has made the trace, with `request`.
     rates : those at the start before they were taken to the constraints (owned).
+    event : the goal whose zero ends the motion; None: it ends at a time.
 
     Attributes
     ----------
@@ -68,11 +72,12 @@ class MotionTrace:
         trace: Trace,
         request: Requested,
         rates: Array,
+        event: Goal | None = None,
     ) -> None:
         assert isinstance(integrator, GeneralizedAlpha)
         self.accelerations, self.integrator = accelerations, integrator
         self.motion, self.system = accelerations.motion, accelerations.system
-        self.states, self.request, self.start_rates = trace, request, rates
+        self.states, self.request, self.start_rates, self.event = trace, request, rates, event
         self.times = trace.times
         self.solver = TransposedStep(accelerations.newton)
         m, numbering = self.motion, self.system.numbering
@@ -101,6 +106,8 @@ class MotionTrace:
             for form in system.forms
             if isinstance(form.entities, ClosestPoints)
         ]
+        if self.event is not None and touches(system):
+            names.append("contact in a motion that an event ends")
         if m.damping.stiffness:
             names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
         if states and states[0].method["last_step"]:
@@ -188,8 +195,11 @@ class MotionTrace:
         if kinematics.any:
             kinematics.refresh()
 
-    def weights(self, goal: Goal) -> tuple[float, list[GoalAtSteps]]:
-        """Return the value of a goal, and the goals that it is made of (collective)."""
+    def weights(self, goal: Goal) -> tuple[float, list[float], list[GoalAtSteps]]:
+        """Return the value of a goal, its derivatives by its parts, and what these are made of.
+
+        (collective)
+        """
         parts = goal.instants(self.times)
         values = [self._at_once(part) for part in parts]
         apart = [part for part, value in zip(parts, values, strict=True) if value is None]
@@ -201,7 +211,13 @@ class MotionTrace:
                     sums[k] += weight * part.goal.at_state(self.system)
         found = iter(sums)
         value, *slopes = goal.combined([next(found) if v is None else v for v in values])
-        return value, scaled(parts, slopes)
+        return value, slopes, scaled(parts, slopes)
+
+    def turning(self, state: State) -> tuple[Directors | None, Spin | None]:
+        """Return what projects rates at the end of a step; at an event nothing does."""
+        if self.event is not None and state.time == self.times[-1]:
+            return None, None
+        return self.integrator.directors, self.integrator.spin
 
     def _at_once(self, part: GoalAtSteps) -> float | None:
         """Return the sum of weights times a goal at many states of a small motion; None: apart."""

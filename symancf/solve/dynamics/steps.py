@@ -24,6 +24,7 @@ from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
 from .instants import Instants, rows_of_motions
 from .monitors import Observed
+from .relaxation import is_look, until_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from .interval import Interval
     from .motion import EquationsOfMotion
     from .newton import Newton
+    from .relaxation import Relaxation
     from .supports import MovingSupports
 
 
@@ -60,6 +62,7 @@ class Moving(Protocol):
     _audit: Audit
     _supports: MovingSupports | None
     _events: Events | None
+    _relaxation: Relaxation
     _monitors: list[Callable[[Step], None]]
     _progress: Progress
     _interruption: Interruption
@@ -70,6 +73,7 @@ class Moving(Protocol):
     _last_state: State
     _trace: Trace | None
     _given_rates: Array | None
+    _ended_by: Event | None
 
     @property
     def state(self) -> State:
@@ -381,6 +385,8 @@ class TimeSteps:
             wanted, due = min(wanted, int(due[room]) - 1), due[:room]
         if len(due) and self._remembers:
             wanted = min(wanted, int(due[0]))
+        if self.problem._relaxation:  # a step that is looked at is made by itself
+            wanted = min(wanted, until_look(self.problem.steps + 1))
         return wanted, due[due <= wanted]
 
     def accept(self, step: Step) -> None:
@@ -405,6 +411,16 @@ class TimeSteps:
             integrator.show(0)
         self.system.accept()
         problem.steps += 1
+        self._look()
+
+    def _look(self) -> None:
+        """Look at what has relaxed in the last step, with steps that follow errors in each."""
+        problem, integrator = self.problem, self.integrator
+        if problem._relaxation and (integrator.adaptive or is_look(problem.steps)):
+            assert integrator.before is not None
+            change = problem._relaxation.look(integrator.before)
+            if integrator.adaptive:
+                integrator.next_step = min(integrator.next_step, change * integrator.attempt)
 
     def _record_together(self) -> None:
         """Note steps that C has made, and what is recorded at some of them.
@@ -444,8 +460,8 @@ class TimeSteps:
         problem._progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self._thrown is not None:
             raise self._thrown
-        ends = any(event.terminate for event in self._happened)
-        self.done = ends or self.system.time >= self.request.to
+        problem._ended_by = next((event for event in self._happened if event.terminate), None)
+        self.done = problem._ended_by is not None or self.system.time >= self.request.to
         try:
             problem._interruption.check()
         except BaseException:

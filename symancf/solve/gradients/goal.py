@@ -92,7 +92,7 @@ def scaled(goals: Sequence[GoalAtSteps], factors: Sequence[float]) -> list[GoalA
 def goals_at(number: int, goals: Sequence[GoalAtSteps]) -> list[tuple[float, Goal]]:
     """Return which goals count at a state, with their weights."""
     here = [each.between(number, number + 1) for each in goals]
-    return [(float(w), each.goal) for each in here for w in each.weights if w != 0.0]
+    return [(float(w), each.goal) for each in here for w in each.weights]
 
 
 class Goal(OneProcess, Displayable):
@@ -286,6 +286,19 @@ class Goal(OneProcess, Displayable):
             for part in self._parts
         ]
 
+    def by_end(self, times: Array) -> list[list[tuple[int, float, float, Goal]]]:
+        """Return how each part of `instants` follows a last time that is free.
+
+        Numbers of states, rates of their weights, and weights of the rate of goals there, which
+        have some at the last state alone.
+        """
+        return [
+            [(n, rate, weight, cast("Goal", of)) for n, rate, weight, of in part.by_end(times)]
+            if isinstance(part, TimedPart)
+            else [(len(times) - 1, 0.0, 1.0, self._timed(part))]
+            for part in self._parts
+        ]
+
     def combined(self, values: Sequence[float]) -> list[float]:
         """Return the goal, and its derivatives by its parts, where these have some values."""
         return self._combined(values)
@@ -298,10 +311,19 @@ class Goal(OneProcess, Displayable):
         ------
         ParameterError : it is a goal at a time, or an integral, which a `Trace` has.
         """
+        return self.of_one_state().at_state(discrete_system("Goal.value", system))
+
+    def of_one_state(self) -> Goal:
+        """Return itself, where no part of it is of another time or an integral.
+
+        Raises
+        ------
+        ParameterError
+        """
         for part in self._parts:
             if isinstance(part, TimedPart):
                 part.refuse()
-        return self.at_state(discrete_system("Goal.value", system))
+        return self
 
     def at_state(self, system: DiscreteSystem) -> float:
         """Return the value at the present state (collective)."""

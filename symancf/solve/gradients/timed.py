@@ -58,6 +58,10 @@ class TimedPart(GoalPart):
     def instants(self, times: Array) -> tuple[Ints, Array]:
         """Return which of the times at the ends of steps count, ascending, and their weights."""
 
+    @abstractmethod
+    def by_end(self, times: Array) -> list[tuple[int, float, float, OfState]]:
+        """Return what follows the last time, see `Goal.by_end`."""
+
     def _require_growing(self, times: Array) -> None:
         if np.any(np.diff(times) <= 0.0):
             raise ParameterError(
@@ -111,6 +115,10 @@ class InstantPart(TimedPart):
             )
         return np.array([k]), np.ones(1)
 
+    def by_end(self, times: Array) -> list[tuple[int, float, float, OfState]]:
+        """Return nothing: the time is fixed."""
+        return []
+
 
 class IntegralPart(TimedPart):
     """The integral of a goal over all steps, by the trapezoidal rule."""
@@ -121,3 +129,9 @@ class IntegralPart(TimedPart):
         half = 0.5 * np.diff(times)
         weights = np.append(half, 0.0) + np.append(0.0, half)
         return np.arange(len(weights)), weights
+
+    def by_end(self, times: Array) -> list[tuple[int, float, float, OfState]]:
+        """Return that the last step counts with half its length at both of its ends."""
+        last = len(times) - 1
+        half = 0.5 * float(times[last] - times[last - 1])
+        return [(last - 1, 0.5, 0.0, self.goal), (last, 0.5, half, self.goal)]
