@@ -11,6 +11,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...assembly.agreement import agreed, times_between
+from ...assembly.state import StatesOfSteps
 from ...errors import ConvergenceError, ParameterError
 from ...output.steps import Step
 from ...runtime.collective import together
@@ -19,7 +20,6 @@ from ...values import arguments
 from ...values.dependence import share_objects
 from ...values.parameter import label
 from ..contradiction import require_redundant
-from ..gradients.states_of_steps import StatesOfSteps
 from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
 from .instants import Instants, rows_of_motions
@@ -261,7 +261,7 @@ class TimeSteps:
         if isinstance(made, GeneralizedAlpha):
             ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
         self.watched = self._is_watched(ahead)
-        self._rows = 0 if problem._trace is None else rows_of_motions(self.system)
+        self._rows = 0 if problem._trace is None else rows_of_motions(self.system, problem._trace)
         self._motions: Array | None = None  # of steps that were made at once, for a trace
         self.instants: Instants | None = None
         # they may be functions of what laws remember, which C has of its last step alone
@@ -345,27 +345,32 @@ class TimeSteps:
         )
         if not isinstance(integrator, GeneralizedAlpha) or not audit.simple:
             return False
-        if self._rows and (self.system.memory or self.system.state_variables):
+        rows, system, trace = self._rows, self.system, self.problem._trace
+        if trace is not None and (not rows or system.memory or system.state_variables):
             return False  # a trace has those of all steps
-        wanted, due = self._wanted(min(most, self._rows or most))
+        wanted, due = self._wanted(min(most, rows or most))
         if wanted < 2 or not integrator.is_steady():
             return False
-        if self._rows:
-            self._motions = np.empty((wanted, 4, len(self.system.state)))
+        self._motions = np.empty((wanted, 4, len(system.state))) if rows else None
+        native.problem.give(traced=self._motions)
         if self.instants is not None:
             self.instants.begin(due)
+        self._make(integrator, wanted)
+        if self.instants is not None:
+            self.instants.end(self._together)
+        return bool(self._together)
+
+    def _make(self, integrator: GeneralizedAlpha, wanted: int) -> None:
+        """Make steps in one call of C, and watch supports at their ends."""
+        audit, native = self.problem._audit, self.problem._newton.native
         supports, table = self.problem._supports, integrator.timetable
         watched = supports if supports is not None and supports.watches else None
-        native.problem.give(traced=self._motions)
         self._together, self._thrown = integrator.several(wanted, bool(watched), audit.lend(native))
         audit.take_back(native)
         if watched is not None and table is not None and self._together:
             watched.watch_steps(*table.courses(len(self._together)))
         if self._thrown is not None and not self._together:
             raise self._thrown
-        if self.instants is not None:
-            self.instants.end(self._together)
-        return bool(self._together)
 
     def _wanted(self, most: int) -> tuple[int, Ints]:
         """Return how many steps C is to make, and after which of them the motion is wanted."""
@@ -477,7 +482,9 @@ class TimeSteps:
         if not made or self._motions is None:
             trace.append(now, self.system.comm)
             return
-        motions, self._motions = self._motions[: len(made)], None
+        every, self._motions = self._motions, None
+        motions = every[: len(made)]
+        motions = motions if len(made) == len(every) else motions.copy()
         m, table = self.integrator.motion, getattr(self.integrator, "timetable", None)
         motions[-1] = m.state, m.rate, m.acceleration, self.integrator.vectors["auxiliary"]
         functions = None if table is None else table.rows(len(made))
