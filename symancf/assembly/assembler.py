@@ -782,9 +782,7 @@ class Assembler:
         ParameterError : points slide with friction on facets that move, or are damped there.
         """
         self.prepare("pull", np.flatnonzero(self._active).tolist())
-        first = [self.forms[group.numbers[0]] for group in self.groups]
-        projected = [form for form in first if isinstance(form.entities, ClosestPoints)]
-        for form in projected:
+        for form in self._projected:
             assert isinstance(form.entities, ClosestPoints)
             if form.entities.anchor >= 0 or self._vectors.get("rate") is not None:
                 raise ParameterError(
@@ -809,7 +807,18 @@ class Assembler:
         for group, (*tables, _) in kept.items() if parameters else ():
             group.sum_of(tables, values)
             rows |= group.values_of(tables[1])
-        return Derivatives(values, rows, coordinates, not projected, bad)
+        return Derivatives(values, rows, coordinates, self.pulls_all_terms, bad)
+
+    @property
+    def pulls_all_terms(self) -> bool:
+        """See `Derivatives.all_terms`, of this rank."""
+        return not self._projected
+
+    @property
+    def _projected(self) -> list[Form]:
+        """Forms of points opposite to facets that move."""
+        first = (self.forms[group.numbers[0]] for group in self.groups)
+        return [form for form in first if isinstance(form.entities, ClosestPoints)]
 
     def lend_pull(self) -> tuple[Terms, list[tuple[Group, tuple[Array, ...]]]]:
         """Return an assembler of C for the mode `pull`, and room for its derivatives (collective).

@@ -28,6 +28,7 @@ from mpi4py import MPI
 
 from ...errors import ParameterError
 from ..gradients.chain import ChainRule
+from ..gradients.goal import goals_at
 from ..gradients.gradient import Gradient, to_owners
 from ..gradients.switch import distance_to_switch, touches, warn_at_switch
 from .backward_directors import settled, unsettled
@@ -104,7 +105,7 @@ class Backward:
         assemblers = [system.assembler, m.mass]
         if kinematics.any:
             assemblers += [kinematics.gradients, kinematics.course]
-        follows = any(own.parametric for pairs in weights.values() for _, own in pairs)
+        follows = any(part.goal.parametric for part in weights)
         at_each_step = bool(m.moving) or follows or any(a.timed_cells for a in assemblers)
         chain = ChainRule(
             system, assemblers, variables, self._trace.show, self._driven, at_each_step
@@ -120,7 +121,7 @@ class Backward:
         self._trace.go_to(self._states[-1])
         here, n = self._trace.present(), len(self._states) - 1
         native = NativeSweep(self._trace, chain, weights, self._constraints.others)
-        self._add_goals(weights.get(n, []), self._states[n], bars)
+        self._add_goals(goals_at(n, weights), self._states[n], bars)
         while n:
             done = native.back(n, bars, self._squares) if native.able else 0
             n -= done or 1
@@ -130,7 +131,7 @@ class Backward:
             else:
                 here = self._step(n + 1, here, bars, seeds)
             if not (done and native.added):
-                self._add_goals(weights.get(n, []), self._states[n], bars)
+                self._add_goals(goals_at(n, weights), self._states[n], bars)
         self._start(bars, seeds)
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)

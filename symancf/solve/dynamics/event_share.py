@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ParameterError
+from ..gradients.goal import GoalAtSteps
 from .interval import Interval
 
 if TYPE_CHECKING:
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 
     from ...arrays import Array
     from ..gradients.goal import Goal
-    from .motion_trace import MotionTrace, Weights
+    from .motion_trace import MotionTrace
 
 
-def weights_to_end(trace: MotionTrace, goal: Goal) -> tuple[float, Weights]:
-    """Return a goal, and by steps those whose derivatives at held times are its own (collective).
+def weights_to_end(trace: MotionTrace, goal: Goal) -> tuple[float, list[GoalAtSteps]]:
+    """Return a goal, and those at steps whose derivatives at held times are its own (collective).
 
     Raises
     ------
@@ -37,7 +38,8 @@ def weights_to_end(trace: MotionTrace, goal: Goal) -> tuple[float, Weights]:
     value, slopes, weights = trace.weights(goal)
     if trace.event is not None:
         share = _event_share(trace, trace.event, goal.by_end(trace.times), slopes)
-        weights.setdefault(len(trace.times) - 1, []).append((share, trace.event))
+        last = np.array([len(trace.times) - 1])
+        weights.append(GoalAtSteps(last, np.array([share]), trace.event))
     return value, weights
 
 
@@ -85,4 +87,5 @@ def _by_time(trace: MotionTrace, goals: Sequence[Goal]) -> Array:
             asked="event",
             given=goals[0].name,
         )
-    return np.array([1.0, -8.0, 8.0, -1.0]) @ np.array(values) / (12.0 * little)
+    derivatives: Array = np.array([1.0, -8.0, 8.0, -1.0]) @ np.array(values) / (12.0 * little)
+    return derivatives

@@ -20,6 +20,7 @@ import numpy as np
 
 from ...errors import ParameterError
 from ...values.parameter import Parameter, label
+from ..gradients.goal import goals_at
 from ..gradients.gradient import Gradient, require_tangent
 from ..rates import DIFFERENCE_STEP
 from .backward_directors import settled
@@ -96,7 +97,7 @@ class Forward:
             self._trace.go_to(state)
             self._require_tangent()
             for k, (_, weights) in enumerate(pairs):
-                for weight, goal in weights.get(n, []):
+                for weight, goal in goals_at(n, weights):
                     h = self._trace.length(state)
                     totals[:, k] += weight * self._moved(goal, state.time, h, directions, tangents)
         return self._gathered(variables, [value for value, _ in pairs], totals)

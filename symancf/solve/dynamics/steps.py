@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
 from mpi4py import MPI
 
 from ...assembly.agreement import agreed, times_between
@@ -18,9 +19,10 @@ from ...values import arguments
 from ...values.dependence import share_objects
 from ...values.parameter import label
 from ..contradiction import require_redundant
+from ..gradients.states_of_steps import StatesOfSteps
 from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
-from .instants import Instants
+from .instants import Instants, rows_of_motions
 from .monitors import Observed
 from .relaxation import is_look, until_look
 
@@ -260,6 +262,8 @@ class TimeSteps:
         if isinstance(made, GeneralizedAlpha):
             ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
         self.watched = self._is_watched(ahead)
+        self._rows = 0 if problem._trace is None else rows_of_motions(self.system)
+        self._motions: Array | None = None  # of steps that were made at once, for a trace
         self.instants: Instants | None = None
         # they may be functions of what laws remember, which C has of its last step alone
         calls = not all(hasattr(function, "along") for function in self.history.called)
@@ -309,7 +313,6 @@ class TimeSteps:
         here = bool(
             is_watched or problem._events or watches or has_monitor or self.system.redundant.some
         )
-        here = here or problem._trace is not None
         comm = self.system.comm
         return here if comm.size == 1 else bool(comm.allreduce(here, MPI.LOR))
 
@@ -343,13 +346,18 @@ class TimeSteps:
         )
         if not isinstance(integrator, GeneralizedAlpha) or not audit.simple:
             return False
-        wanted, due = self._wanted(most)
+        if self._rows and (self.system.memory or self.system.state_variables):
+            return False  # a trace has those of all steps
+        wanted, due = self._wanted(min(most, self._rows or most))
         if wanted < 2 or not integrator.is_steady():
             return False
+        if self._rows:
+            self._motions = np.empty((wanted, 4, len(self.system.state)))
         if self.instants is not None:
             self.instants.begin(due)
         supports, table = self.problem._supports, integrator.timetable
         watched = supports if supports is not None and supports.watches else None
+        native.problem.give(traced=self._motions)
         self._together, self._thrown = integrator.several(wanted, bool(watched), audit.lend(native))
         audit.take_back(native)
         if watched is not None and table is not None and self._together:
@@ -462,7 +470,21 @@ class TimeSteps:
         if not self.done and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
         if problem._trace is not None:
-            problem._trace.append(self.snapshot(), self.system.comm)
+            self._extend(problem._trace)
+
+    def _extend(self, trace: Trace) -> None:
+        """Give a trace the states of the last steps (collective)."""
+        now, made = self.snapshot(), self._together
+        if not made or self._motions is None:
+            trace.append(now, self.system.comm)
+            return
+        motions, self._motions = self._motions[: len(made)], None
+        m, table = self.integrator.motion, getattr(self.integrator, "timetable", None)
+        motions[-1] = m.state, m.rate, m.acceleration, self.integrator.vectors["auxiliary"]
+        functions = None if table is None else table.rows(len(made))
+        times = np.array([step.time for step in made])
+        states = StatesOfSteps(now, times, motions, functions)
+        trace.extend(states, self.system.comm)
 
     # ---- who looks at a step --------------------------------------------------------------------
     def _observe(self, step: Step) -> None:
