@@ -262,6 +262,18 @@ def test_data_in_two_units_and_strains_as_stretches_are_told() -> None:
         assert any("strains were given as stretches" in note for note in notes) == is_told
 
 
+def test_stretches_beyond_the_end_of_a_law_are_told() -> None:
+    """Behind its pole Gent's stress is a finite number again."""
+    law, x = sa.energies.gent(), np.linspace(1.0, 2.0, 6)
+    test = sa.MaterialTest.uniaxial(x, 0.4 * (x - x**-2))
+    end = r"stretch 1\.6 with mu = .*, Jm = 0\.5: 1 - \(I1/J\*\*\(2/3\) - 3\)/Jm has .* is -0\.6"
+    with pytest.raises(sa.ConvergenceError, match=end):
+        sa.fit(law, test, fixed=dict(Jm=0.5))
+    found = sa.fit(law, test, fixed=dict(Jm=3.0))
+    with pytest.raises(sa.ParameterError, match="gent has no stress in biaxial at stretch 1.8 "):
+        found.predict(sa.MaterialTest.biaxial((x, x), (x, x)))
+
+
 def test_a_constant_that_is_zero_is_no_unknown_one() -> None:
     x = np.linspace(1.0, 2.0, 8)
     found = sa.fit(sa.energies.yeoh(), sa.MaterialTest.uniaxial(x, 0.4e6 * (x - x**-2)))
