@@ -294,6 +294,14 @@ def test_data_in_two_units_and_strains_in_percent_are_told() -> None:
         assert any(f"stretches go to {largest:.3g}" in note for note in notes) == percent
 
 
+@pytest.mark.parametrize(("largest", "is_told"), [(1.5e-7, True), (1.5e-6, False)])
+def test_strains_too_small_for_two_constants_are_told(largest: float, is_told: bool) -> None:
+    x = 1.0 + largest * np.linspace(0.0, 1.0, 6)
+    test = sa.MaterialTest.uniaxial(x, 0.4 * (x - x**-2) + 0.1 * (1.0 - x**-3))
+    notes = sa.fit(sa.energies.mooney_rivlin(), test).notes
+    assert any("a combination of C10, C01" in note for note in notes) == is_told
+
+
 def test_as_many_constants_as_data_have_no_standard_errors() -> None:
     found = sa.fit(sa.energies.mooney_rivlin(), sa.MaterialTest.uniaxial([1.5, 2.0], [1.0, 1.9]))
     assert found.errors == {"C10": np.inf, "C01": np.inf}
