@@ -283,6 +283,17 @@ def test_a_constant_that_is_zero_is_no_unknown_one() -> None:
         assert abs(found.values[name]) < 1e-9 * found.values["C10"]
 
 
+def test_data_in_two_units_and_strains_in_percent_are_told() -> None:
+    known = dict(C20=0.0, C30=0.0)
+    for factor, largest, units, percent in ((3e2, 9.0, False, False), (3e3, 20.0, True, True)):
+        x = np.linspace(1.0, largest, 6)
+        pull = sa.MaterialTest.uniaxial(x, 0.4 * (x - x**-2))
+        sheet = sa.MaterialTest.planar(x, 0.4 * factor * (x - x**-3))
+        notes = sa.fit(sa.energies.yeoh(), [pull, sheet], fixed=known).notes
+        assert any("look whether the stresses have one unit" in note for note in notes) == units
+        assert any(f"stretches go to {largest:.3g}" in note for note in notes) == percent
+
+
 def test_as_many_constants_as_data_have_no_standard_errors() -> None:
     found = sa.fit(sa.energies.mooney_rivlin(), sa.MaterialTest.uniaxial([1.5, 2.0], [1.0, 1.9]))
     assert found.errors == {"C10": np.inf, "C01": np.inf}
