@@ -32,7 +32,7 @@ YOUNG = {
         -1, 0.5, "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infinite"
     ),
 }
-_GIVEN = {**YOUNG, "G": positive_number(), "k": positive_number()}
+_LIMITS = {**YOUNG, "G": positive_number(), "k": positive_number()}
 
 
 def _of_young(E: sp.Expr, nu: sp.Expr) -> tuple[sp.Expr, ...]:
@@ -211,7 +211,7 @@ def _of_pair(energy: Energy, pair: tuple[str, str]) -> Energy:
 
     taking(law, given.positional, {**dict.fromkeys((*pair, *new), REQUIRED), **kept})
     limits = {p: d for p, d in domains_of(energy).items() if p not in constants}
-    two = {p: domains_of(energy).get(p, _GIVEN[p]) for p in pair}
+    two = {p: domains_of(energy).get(p, _LIMITS[p]) for p in pair}
     law.domains = {**limits, **two}  # type: ignore[attr-defined]
     del law.constants  # type: ignore[attr-defined]
     return law
