@@ -473,11 +473,12 @@ class TimeSteps:
             self._rest(self.restarts)
         if not self.done and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
-        if problem._trace is not None:
-            self._extend(problem._trace)
+        self._extend(problem._trace)
 
-    def _extend(self, trace: Trace) -> None:
-        """Give a trace the states of the last steps (collective)."""
+    def _extend(self, trace: Trace | None) -> None:
+        """Give a trace, if there is one, the states of the last steps (collective)."""
+        if trace is None:
+            return
         now, made = self.snapshot(), self._together
         if not made or self._motions is None:
             trace.append(now, self.system.comm)
