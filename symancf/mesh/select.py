@@ -528,7 +528,8 @@ def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
     starts = block_starts(size, comm.size)
     _, (rows, *labels) = sorted_blocks(comm, starts, np.concatenate([old.ids, ids]), *moving)
     own = labels[0] if labels else None
-    mesh.cells[kind] = CellSlice(kind, int(starts[comm.rank]), rows, size, own)
+    cells = CellSlice(kind, int(starts[comm.rank]), rows, size, own)
+    mesh.cells[kind] = cells.of(mesh.n_points)
     for members in mesh._members.values():
         if kind in members:
             own = members[kind]
