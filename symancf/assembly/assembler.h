@@ -57,7 +57,8 @@ typedef struct {
   int32_t corners, vectors; /* nodes of a cell, coefficient vectors of a node */
   int32_t parts, mapped; /* runs of vectors that follow each other; how many, the last, are mapped */
   const int32_t *width;  /* [parts] vectors in each */
-  const int32_t *blocks; /* [n][corners][parts] their local offsets */
+  const int32_t *blocks; /* [n][corners][parts] their local offsets by `stride` */
+  int32_t stride;
   const double *maps;    /* [batches][corners][mapped][mapped][8] */
   int32_t functions; /* of the kernel, where a map of the whole cell makes their coefficients; or 0 */
   const int32_t *column_first, *map_row; /* that map by columns: [vectors + 1], rows of its values */

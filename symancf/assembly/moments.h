@@ -74,14 +74,14 @@ static int64_t multiply_cells(const symancf_term *t, const float *v, float *f)
     for (int l = 0; l < LANES; l++) {
       const int32_t *block = t->blocks + (int64_t)(l < lanes ? first + l : t->n - 1) * t->corners;
       for (int k = 0; k < t->corners; k++)
-        for (int c = 0; c < 3; c++) x[(3 * k + c) * LANES + l] = v[block[k] + c];
+        for (int c = 0; c < 3; c++) x[(3 * k + c) * LANES + l] = v[t->stride * block[k] + c];
     }
     read_moments(t, first / LANES, M);
     bad += call(lanes, NULL, NULL, NULL, (const float *)M, x, e);
     for (int l = 0; l < lanes; l++) {
       const int32_t *block = t->blocks + (int64_t)(first + l) * t->corners;
       for (int k = 0; k < t->corners; k++)
-        for (int c = 0; c < 3; c++) f[block[k] + c] += e[(3 * k + c) * LANES + l];
+        for (int c = 0; c < 3; c++) f[t->stride * block[k] + c] += e[(3 * k + c) * LANES + l];
     }
   }
   return bad;

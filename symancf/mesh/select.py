@@ -259,7 +259,9 @@ def _candidates(mesh: Mesh, conditions: Conditions) -> list[Sides]:
             ids = conditions.within.points()
         else:
             used = np.unique(
-                joined([c.connectivity.ravel() for c in mesh.cells.values()], np.int64)
+                np.concatenate(
+                    [np.empty(0, np.int64), *(c.connectivity.ravel() for c in mesh.cells.values())]
+                )
             )
             _, (used,) = exchange(mesh.comm, owners_of(mesh.point_starts, used), used)
             ids = np.unique(used)

@@ -42,8 +42,9 @@ class CellSlice:
 
     def of(self, n_points: int) -> CellSlice:
         """Return the slice as meshes of so many points have it, on all ranks alike."""
-        kind = np.int32 if n_points < 2**30 else np.int64
-        return replace(self, connectivity=self.connectivity.astype(kind, copy=False))
+        narrow, rows = n_points < 2**30, self.connectivity
+        rows = rows.astype(np.int32, copy=False) if narrow else rows.astype(np.int64, copy=False)
+        return replace(self, connectivity=rows)
 
 
 @dataclass(frozen=True)

@@ -399,10 +399,13 @@ class Interpolation:
             maps = self.maps_of(cells)
         runs = {"value": 1, "slope0": len(element.slopes)}
         parts = [jet for jet, width in runs.items() if width]
-        blocks = np.stack([self.offset(at, jet) for jet in parts], axis=2)
+        blocks, stride = np.stack([self.offset(at, jet) for jet in parts], axis=2), 1
+        if len(parts) == 1 and np.array_equal(blocks[..., 0], 3 * at):  # then there is a list less
+            blocks, stride = at[..., None], 3
         none = np.zeros((len(at), 0), dtype=np.int32)
         widths = tuple(runs[jet] for jet in parts)
-        gathered = CellEntities(blocks, maps, widths, none if scalars is None else scalars)
+        scalars = none if scalars is None else scalars
+        gathered = CellEntities(blocks, maps, widths, scalars, stride=stride)
         owned = self.owned if owned is None else owned
         ids = self.ids if cells is None else ids
         return Patch(element, at, owned, gathered, none if extra is None else extra, ids)
