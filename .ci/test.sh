@@ -25,6 +25,7 @@ workers=${SYMANCF_TEST_WORKERS:-$((cores < 4 ? cores : 4))}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/symancf-test.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 export SYMANCF_CACHE=$scratch/cache
+export SYMANCF_CC=$PWD/.ci/cc # no optimization of large kernels, but in `demos` and `wheel`
 
 pytest=(python -m pytest -q -p no:cacheprovider --timeout=600)
 own=(parallel demos packaging) # folders of tests that have a stage of their own
@@ -36,11 +37,11 @@ layers() { lint-imports --no-cache; }
 serial() { # everything that one process can show
     "${pytest[@]}" -n "$workers" --dist worksteal "${own[@]/#/--ignore=tests/}" tests
 }
-parallel() { # tests that start 1, 2, 3 and 4 ranks themselves
+parallel() { # tests that start 1 to 4 ranks themselves
     # by files, since tests of one file read the same runs
     "${pytest[@]}" -n "$workers" --dist loadfile --no-loadscope-reorder tests/parallel
 }
-collective() { # the same tests as in `serial`, on 3 ranks; rank 0 is shown, others when they fail
+collective() { # those of `serial` that depend on ranks, on 3; rank 0 is shown, others when they fail
     timeout --foreground --kill-after=10 1500 mpirun -n 3 bash -c '
         log='"$scratch"'/rank$OMPI_COMM_WORLD_RANK.log
         if [ "$OMPI_COMM_WORLD_RANK" != 0 ]; then exec >"$log" 2>&1; fi
@@ -51,8 +52,8 @@ collective() { # the same tests as in `serial`, on 3 ranks; rank 0 is shown, oth
     [ $status = 0 ] || tail -n 40 "$scratch"/rank*.log
     return $status
 }
-demos() { "${pytest[@]}" -n "$workers" --dist load --maxschedchunk 1 tests/demos; }
-wheel() { "${pytest[@]}" tests/packaging; }
+demos() { env -u SYMANCF_CC "${pytest[@]}" -n "$workers" --dist load --maxschedchunk 1 tests/demos; }
+wheel() { env -u SYMANCF_CC "${pytest[@]}" tests/packaging; }
 docs() { # all pages read and their links followed, none written, no demo run: `make docs` does
     if ! python -c 'import sphinx, myst_nb, furo' 2>/dev/null; then
         printf 'SKIPPED: no Sphinx in %s; `make docs` installs it\n' "$bin"

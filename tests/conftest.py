@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,7 +25,7 @@ FOLDERS = {"parallel": "parallel", "demos": "demo", "packaging": "packaging"}
 
 # Tests of more than ten seconds, the longest first: begun when all others are done, they would
 # keep one core busy and the others idle.
-LONG = ("::test_guide", "[A43_spin_up]", "[A21_deep_arch_215]", "[C10_tube_inflation]")
+LONG = ("::test_guide", "[A43_spin_up]", "[C10_tube_inflation]")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -52,9 +53,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 raise pytest.UsageError(f"{item.nodeid} is marked {mark}: move it to tests/{name}")
     items.sort(key=place)
     if SIZE > 1:
-        chosen = [item for item in items if item.get_closest_marker("collective")]
+        chosen = on_ranks(items)
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = chosen
+
+
+def on_ranks(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return what several ranks run: of the rows of each test ``collective`` as many as it says."""
+    rows = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("collective"):
+            rows[item.nodeid.partition("[")[0]].append(item)
+    chosen = []
+    for of_test in rows.values():
+        many = int(of_test[0].get_closest_marker("collective").kwargs.get("rows", 1))
+        last = len(of_test) - 1
+        places = {round(k * last / max(many - 1, 1)) for k in range(min(many, last + 1))}
+        chosen += [of_test[k] for k in sorted(places)]
+    return chosen
 
 
 @pytest.fixture(autouse=True)

@@ -259,6 +259,8 @@ class Form:
     compact : whether its tangent is zero where its force is, as of a gap that is open.
     kinked : whether forces may have kinks, as those of contact and friction: Newton's method
         looks where full steps lead.
+    rubs : whether friction acts whose steps Newton's method takes whole, as that of tendons: its
+        tangent is another one where it has turned round.
     summed : what of their memory is a sum over all entities, the same of each; "": nothing.
     total : of a list that changes, number of all entities that may come into it; None: those that
         are in it at first, of all ranks.
@@ -283,6 +285,7 @@ class Form:
     moving: bool = False
     compact: bool = False
     kinked: bool = False
+    rubs: bool = False
     ids: Ints | None = None
     summed: str = ""
     total: int | None = None

@@ -151,7 +151,7 @@ class Half(HalfBlocks):
     @property
     def error(self) -> BaseException | None:
         """What a product raised, if any."""
-        return self._shell.error
+        return self._shell.callbacks.error
 
     def _multiply(self, x: ctypes.c_void_p, y: ctypes.c_void_p) -> None:
         source, to = ctypes.c_void_p(), ctypes.c_void_p()

@@ -178,7 +178,7 @@ class MatrixFree:
     @property
     def error(self) -> BaseException | None:
         """What a product raised, if any."""
-        return self._shell.error
+        return self._shell.callbacks.error
 
     def coarsen(self) -> None:
         """Find the entries of `corners` at the state (collective)."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING
 
-from ..runtime.petsc import PETSc, functions
+from ..runtime.petsc import Callbacks, PETSc, functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _GetDiagonal = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _MATOP_MULT, _MATOP_GET_DIAGONAL = 3, 17
-_PETSC_ERR_USER = 83
 
 
 class Shell:
@@ -30,7 +29,7 @@ class Shell:
     ----------
     mat : of PETSc's type shell. (Its type python cannot be used: PETSc destroys its last objects
         after Python is gone.)
-    error : what a product raised, if any.
+    callbacks : have the error of a product, if any.
     """
 
     def __init__(
@@ -39,20 +38,12 @@ class Shell:
         multiply: Callable[[int, int], None],
         diagonal: Callable[[int], None] | None = None,
     ) -> None:
-        self.error: BaseException | None = None
+        self.callbacks = Callbacks()
 
-        def guarded(call: Callable[[], None]) -> int:
-            try:
-                call()
-            except BaseException as error:
-                self.error = self.error or error
-                return _PETSC_ERR_USER
-            return 0
+        def mult(mat: int, x: int, y: int) -> None:
+            multiply(x, y)
 
-        def mult(mat: int, x: int, y: int) -> int:
-            return guarded(lambda: multiply(x, y))
-
-        self._mult = _Mult(mult)
+        self._mult = _Mult(self.callbacks.guard(mult))
         self.mat = PETSc.Mat().create(numbering.comm)
         size = (numbering.rows, numbering.size)
         self.mat.setSizes((size, size))
@@ -62,8 +53,8 @@ class Shell:
         functions.MatShellSetOperation(mat, _MATOP_MULT, self._mult)
         if diagonal is not None:
 
-            def get_diagonal(mat: int, d: int) -> int:
-                return guarded(lambda: diagonal(d))
+            def get_diagonal(mat: int, d: int) -> None:
+                diagonal(d)
 
-            self._get_diagonal = _GetDiagonal(get_diagonal)
+            self._get_diagonal = _GetDiagonal(self.callbacks.guard(get_diagonal))
             functions.MatShellSetOperation(mat, _MATOP_GET_DIAGONAL, self._get_diagonal)

@@ -75,7 +75,7 @@ class _PartBinding(PlaceBinding):
     def own_form(self, configuration: Configuration) -> Form:
         """Return the kernel and places; shorter steps of Newton's method lead slips nowhere."""
         form = super().own_form(configuration)
-        return replace(form.thinned(self.jets), kinked=False)
+        return replace(form.thinned(self.jets), kinked=False, rubs=isinstance(self.term, _Rubbing))
 
     def uniform_values(self, configuration: Configuration) -> dict[str, Scalar]:
         """Return the parameters; what differs from place to place is in `cell_values`."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array
-from ..runtime.petsc import PETSc, functions
+from ..runtime.petsc import Callbacks, PETSc, functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _Hook = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 )
-_PETSC_ERR_USER = 83
 _NORM = PETSc.KSP.NormType
 
 
@@ -56,13 +55,13 @@ class PartScaling:
         self.ksp, self.rows, self._look = ksp, rows, look
         self.wanted = np.full(rows.parts, 1e-5)
         self.active = True
-        self.error: BaseException | None = None
+        self.callbacks = Callbacks()
         self._b, self._z = vector.duplicate(), vector.duplicate()
         self._up, self._down = vector.duplicate(), vector.duplicate()
         has_norm = PETSc.Options(ksp.getOptionsPrefix()).hasName("ksp_norm_type")
         if ksp.getType() == PETSc.KSP.Type.CG and not has_norm:
             ksp.setNormType(_NORM.NATURAL)
-        self._hooks = _Hook(self._before), _Hook(self._after)
+        self._hooks = _Hook(self.callbacks.guard(self._before)), _Hook(self._after)
         handle = ctypes.c_void_p(ksp.handle)
         functions.KSPSetPreSolve(handle, self._hooks[0], None)
         functions.KSPSetPostSolve(handle, self._hooks[1], None)
@@ -89,27 +88,22 @@ class PartScaling:
         )
         return norms
 
-    def _before(self, ksp: int, b: int, x: int, context: object) -> int:
-        try:
-            self.scaled = self.active
-            if not self.active:
-                return 0
-            functions.VecCopy(ctypes.c_void_p(b), ctypes.c_void_p(self._b.handle))
-            sizes = self._sizes()
-            goal = self.wanted * sizes
-            there = (goal > 0.0) & np.isfinite(goal)
-            power = np.zeros(len(goal), dtype=int)
-            power[there] = -np.round(np.log2(goal[there])).astype(int)
-            total = np.linalg.norm(np.ldexp(sizes, power)[there])
-            self.ksp.setTolerances(rtol=1.0 / max(float(total), 1.0))
-            of_row = power[self.rows.row_part]
-            self._up.setArray(np.ldexp(1.0, of_row))
-            self._down.setArray(np.ldexp(1.0, -of_row))
-            self._scale(self._up, b, x)
-        except BaseException as error:
-            self.error = self.error or error
-            return _PETSC_ERR_USER
-        return 0
+    def _before(self, ksp: int, b: int, x: int, context: object) -> None:
+        self.scaled = self.active
+        if not self.active:
+            return
+        functions.VecCopy(ctypes.c_void_p(b), ctypes.c_void_p(self._b.handle))
+        sizes = self._sizes()
+        goal = self.wanted * sizes
+        there = (goal > 0.0) & np.isfinite(goal)
+        power = np.zeros(len(goal), dtype=int)
+        power[there] = -np.round(np.log2(goal[there])).astype(int)
+        total = np.linalg.norm(np.ldexp(sizes, power)[there])
+        self.ksp.setTolerances(rtol=1.0 / max(float(total), 1.0))
+        of_row = power[self.rows.row_part]
+        self._up.setArray(np.ldexp(1.0, of_row))
+        self._down.setArray(np.ldexp(1.0, -of_row))
+        self._scale(self._up, b, x)
 
     def _after(self, ksp: int, b: int, x: int, context: object) -> int:
         error = self._look(b, x)

@@ -30,7 +30,12 @@ from . import log  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+#: what a function that PETSc calls returns where it failed
+ERR_USER = 83
+
 __all__ = [
+    "ERR_USER",
+    "Callbacks",
     "PETSc",
     "collect",
     "functions",
@@ -163,6 +168,33 @@ def collect(comm: MPI.Comm) -> None:
     finally:
         if collects:
             gc.enable()
+
+
+class Callbacks:
+    """Functions that PETSc calls: no exception of theirs crosses it.
+
+    Attributes
+    ----------
+    error : the first exception of one of them, but those of PETSc; None: there was none.
+    """
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+
+    def guard(self, function: Callable[P, object]) -> Callable[P, int]:
+        """Return a function that calls another, and returns 0, or an error code of PETSc."""
+
+        def call(*arguments: P.args, **options: P.kwargs) -> int:
+            try:
+                function(*arguments, **options)
+            except PETSc.Error as error:  # as of zero pivots; who has called PETSc sees it
+                return int(error.ierr)
+            except BaseException as error:
+                self.error = self.error or error
+                return ERR_USER
+            return 0
+
+        return call
 
 
 def loosely(method: Callable[P, T]) -> Callable[P, T]:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import SymancfError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
-from ..runtime.petsc import PETSc, functions, has, loosely
+from ..runtime.petsc import Callbacks, PETSc, functions, has, loosely
 from .fixed_factor import FixedFactor
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ functions.PCRegister(FIXED.encode(), functions.PCCreate_Shell)
 
 _SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _Apply = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-_PETSC_ERR_USER = 83
 
 
 class FixedSolver:
@@ -77,7 +76,9 @@ class FixedSolver:
         self._other: tuple[PETSc.PC, tuple[PETSc.Vec, PETSc.Vec]] | None = None
         self._other_of = -1  # values that it has factored
         self._some: Mask | None = None  # entries of the pattern that were not zero at an analysis
-        calls = _SetUp(loosely(self._set_up)), _Apply(loosely(self._apply))
+        self.callbacks = Callbacks()
+        guard = self.callbacks.guard
+        calls = _SetUp(guard(loosely(self._set_up))), _Apply(guard(loosely(self._apply)))
         handle = ctypes.c_void_p(ksp.getPC().handle)
         functions.PCShellSetSetUp(handle, calls[0])
         functions.PCShellSetApply(handle, calls[1])
@@ -160,30 +161,23 @@ class FixedSolver:
         return self._other
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
-    def _set_up(self, pc: int) -> int:
+    def _set_up(self, pc: int) -> None:
         """Follow the entries, when PETSc finds that they have changed (collective)."""
-        try:
-            factored = self.renew()
-        except PETSc.Error as error:  # zero pivots
-            return int(error.ierr)
-        except BaseException:
-            return _PETSC_ERR_USER
-        return 0 if factored else self._on_rank_0(self._fall_back)
+        if not self.renew():
+            self._on_rank_0(self._fall_back)
 
-    def _apply(self, pc: int, r: int, z: int) -> int:
-        return self._on_rank_0(lambda: self._solve(r, z))
+    def _apply(self, pc: int, r: int, z: int) -> None:
+        self._on_rank_0(lambda: self._solve(r, z))
 
-    def _on_rank_0(self, work: Callable[[], object]) -> int:
-        """Work where the rows are; return PETSc's error on every rank (collective)."""
+    def _on_rank_0(self, work: Callable[[], object]) -> None:
+        """Work where the rows are; raise PETSc's error on every rank (collective)."""
         comm, code = self._matrix.comm, 0
         if comm.rank == 0:
-            try:
-                work()
-            except PETSc.Error as error:
-                code = int(error.ierr)
-            except BaseException:
-                code = _PETSC_ERR_USER
-        return code if comm.size == 1 else int(comm.bcast(code))
+            code = self.callbacks.guard(work)()
+        if comm.size > 1:
+            code = int(comm.bcast(code))
+        if code:
+            raise PETSc.Error(code)
 
     def _solve(self, r: int, z: int) -> None:
         """Write the solution z for a right side r, on the rank that has both."""

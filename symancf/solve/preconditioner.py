@@ -19,7 +19,7 @@ from ..assembly.subdomains import Subdomains
 from ..errors import SymancfError
 from ..runtime.collective import together
 from ..runtime.log import EVENTS
-from ..runtime.petsc import PETSc, functions, release
+from ..runtime.petsc import Callbacks, PETSc, functions, release
 from . import bddc
 from .bordered import Bordered
 from .fixed_solver import FIXED, FixedSolver
@@ -49,7 +49,6 @@ _Mult = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.
 _Solve = ctypes.CFUNCTYPE(ctypes.c_int, *4 * (ctypes.c_void_p,))
 _SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-_PETSC_ERR_USER = 83
 
 MOST_BORDERS = 16  # pressures of gas that are eliminated, with a cycle for each in every tangent
 
@@ -140,10 +139,15 @@ class Preconditioner:
         self._rounded: tuple[Rounded, Shell] | None = None
         self._multigrid: Multigrid | PMultigrid | Saddle | Bordered | None = None
         self._products: Products | None = None
-        self._error: BaseException | None = None
+        self.callbacks = Callbacks()
         self._coarse = True
-        self._calls = _SetUp(self._set_up), _Mult(self._apply), _View(self._view)
-        self._around = _Solve(self._begin), _Solve(self._end)
+        guard = self.callbacks.guard
+        self._calls = (
+            _SetUp(guard(self._set_up)),
+            _Mult(guard(self._apply)),
+            _View(guard(self._view)),
+        )
+        self._around = _Solve(guard(self._begin)), _Solve(guard(self._end))
 
     def attach(self) -> None:
         """Give the KSP the preconditioner that its options have chosen (collective).
@@ -235,7 +239,7 @@ class Preconditioner:
             try:
                 self._ksp.setUp()
             except PETSc.Error as error:
-                raise self._error or error from error
+                raise self.callbacks.error or error from error
 
     def take_over(self) -> bool:
         """Let factors take the place of a cycle that does not serve; see `Saddle.take_over`."""
@@ -276,74 +280,50 @@ class Preconditioner:
         return mat
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
-    def _set_up(self, pc: int) -> int:
+    def _set_up(self, pc: int) -> None:
         """Follow the entries, when PETSc finds that they have changed (collective)."""
-        try:
-            with EVENTS["hierarchy"]:
-                if self._multigrid is None or self._multigrid.revision != self._matrix.revision:
-                    self._multigrid = self._choose()
-                    release()  # what finding its structure took
-                self._multigrid.renew(self._coarse)
-            self._coarse = True
-        except BaseException as error:
-            self._error = self._error or error
-            return _PETSC_ERR_USER
-        return 0
+        with EVENTS["hierarchy"]:
+            if self._multigrid is None or self._multigrid.revision != self._matrix.revision:
+                self._multigrid = self._choose()
+                release()  # what finding its structure took
+            self._multigrid.renew(self._coarse)
+        self._coarse = True
 
-    def _apply(self, pc: int, r: int, z: int) -> int:
-        try:
-            assert self._multigrid is not None
-            source, to = ctypes.c_void_p(), ctypes.c_void_p()
-            functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(source))
-            functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
-            with EVENTS["cycle"]:
-                self._multigrid.apply(source, to)
-            functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(source))
-            functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
-        except BaseException as error:
-            self._error = self._error or error
-            return _PETSC_ERR_USER
-        return 0
+    def _apply(self, pc: int, r: int, z: int) -> None:
+        assert self._multigrid is not None
+        source, to = ctypes.c_void_p(), ctypes.c_void_p()
+        functions.VecGetArrayRead(ctypes.c_void_p(r), ctypes.byref(source))
+        functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(to))
+        with EVENTS["cycle"]:
+            self._multigrid.apply(source, to)
+        functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(source))
+        functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
 
-    def _begin(self, pc: int, ksp: int, b: int, x: int) -> int:
-        try:
-            if isinstance(self._multigrid, Bordered):
-                right = ctypes.c_void_p(b)
-                with _written(right, self._matrix.numbering.rows) as numbers:
-                    self._multigrid.begin(self._ksp.getOperators()[0], numbers)
-        except BaseException as error:
-            self._error = self._error or error
-            return _PETSC_ERR_USER
-        return 0
+    def _begin(self, pc: int, ksp: int, b: int, x: int) -> None:
+        if isinstance(self._multigrid, Bordered):
+            right = ctypes.c_void_p(b)
+            with _written(right, self._matrix.numbering.rows) as numbers:
+                self._multigrid.begin(self._ksp.getOperators()[0], numbers)
 
-    def _end(self, pc: int, ksp: int, b: int, x: int) -> int:
-        try:
-            if isinstance(self._multigrid, Bordered):
-                rows = self._matrix.numbering.rows
-                right, solution = (_written(ctypes.c_void_p(v), rows) for v in (b, x))
-                with right as numbers, solution as unknowns:
-                    self._multigrid.end(numbers, unknowns)
-        except BaseException as error:
-            self._error = self._error or error
-            return _PETSC_ERR_USER
-        return 0
+    def _end(self, pc: int, ksp: int, b: int, x: int) -> None:
+        if isinstance(self._multigrid, Bordered):
+            rows = self._matrix.numbering.rows
+            right, solution = (_written(ctypes.c_void_p(v), rows) for v in (b, x))
+            with right as numbers, solution as unknowns:
+                self._multigrid.end(numbers, unknowns)
 
-    def _view(self, pc: int, viewer: int) -> int:
-        try:
-            if self._multigrid is not None:
-                self._multigrid.view(viewer)
-        except BaseException as error:
-            self._error = self._error or error
-            return _PETSC_ERR_USER
-        return 0
+    def _view(self, pc: int, viewer: int) -> None:
+        if self._multigrid is not None:
+            self._multigrid.view(viewer)
 
     @property
     def error(self) -> BaseException | None:
         """What a callback raised, if any."""
-        products = None if self._products is None else self._products.error
-        rounded = None if self._rounded is None else self._rounded[1].error
+        rounded = None if self._rounded is None else self._rounded[1]
+        parts = (self, self._products, rounded, self.fixed, self.rows)
+        found = [part.callbacks.error for part in parts if part is not None]
         half = self._matrix.error if isinstance(self._matrix, Half | MatrixFree) else None
-        return self._error or products or rounded or half
+        return next(filter(None, [*found, half]), None)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..runtime import jit
-from ..runtime.petsc import PETSc, functions, loosely
+from ..runtime.petsc import Callbacks, PETSc, functions, loosely
 from ..runtime.structures import declared
 from .solver import solver_name
 
@@ -35,7 +35,6 @@ _FUNCTIONS = {
     "norm": "VecNorm",
     "matrix_norm": "MatNorm",
 }
-_PETSC_ERR_USER = 83
 _REASONS, _KINDS = PETSc.KSP.ConvergedReason, PETSc.PC.Type
 
 
@@ -97,9 +96,9 @@ class LinearResidual:
         self._system, self._ksp, self._options, self._dynamic = system, ksp, options, dynamic
         self._library = jit.load_runtime(_HERE.with_name("residual.c"), comm=system.comm)
         self._pair: tuple[PETSc.Vec, PETSc.Vec] | None = None
-        self.error: BaseException | None = None
+        self.callbacks = Callbacks()
         self._message = ""
-        improve = _Improve(loosely(self._improve))
+        improve = _Improve(self.callbacks.guard(loosely(self._improve)))
         data = self._data = _STRUCTURE(
             small=NEGLIGIBLE_RESIDUAL, sound=RESIDUAL_ROUND_OFF, r=r.handle
         )
@@ -137,22 +136,17 @@ class LinearResidual:
         return f"; {unsuitable}" if unsuitable else ""
 
     # ---- called by C: never let an exception cross PETSc ----------------------------------------
-    def _improve(self, b: int, x: int) -> int:
-        try:
-            self._copy(b, x)
-            share = self._data.left / self._data.size if self._data.size else math.inf
-            # factors of an earlier tangent are as good as their user wants; others see a NaN
-            if math.isfinite(share) and not self._reused() and not self._as_it_says():
-                if self._solved_better():
-                    functions.VecCopy(ctypes.c_void_p(self._x.handle), ctypes.c_void_p(x))
-                    self._warn(share)
-                else:
-                    self._ksp.setConvergedReason(_REASONS.DIVERGED_BREAKDOWN)
-                    self._message = f"; {self._residual_text(share)}"
-        except BaseException as error:
-            self.error = self.error or error
-            return _PETSC_ERR_USER
-        return 0
+    def _improve(self, b: int, x: int) -> None:
+        self._copy(b, x)
+        share = self._data.left / self._data.size if self._data.size else math.inf
+        # factors of an earlier tangent are as good as their user wants; others see a NaN
+        if math.isfinite(share) and not self._reused() and not self._as_it_says():
+            if self._solved_better():
+                functions.VecCopy(ctypes.c_void_p(self._x.handle), ctypes.c_void_p(x))
+                self._warn(share)
+            else:
+                self._ksp.setConvergedReason(_REASONS.DIVERGED_BREAKDOWN)
+                self._message = f"; {self._residual_text(share)}"
 
     def _copy(self, b: int, x: int) -> None:
         """Copy the right-hand side and the solution, to vectors that are made once."""

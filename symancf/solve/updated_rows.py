@@ -12,7 +12,7 @@ import numpy as np
 
 from ..assembly.matrix import Matrix
 from ..runtime.log import EVENTS
-from ..runtime.petsc import PETSc, functions, loosely
+from ..runtime.petsc import Callbacks, PETSc, functions, loosely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,6 @@ functions.PCRegister(UPDATED.encode(), functions.PCCreate_Shell)
 
 _SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _Apply = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-_PETSC_ERR_USER = 83
 
 
 class UpdatedRows:
@@ -78,7 +77,9 @@ class UpdatedRows:
         self._with_friction = False  # whether the factors are those of A + E D
         self._of = -1, -1  # pattern and values that are factored
         self.factorisations = self.updates = 0
-        calls = _SetUp(loosely(self._set_up)), _Apply(loosely(self._apply))
+        self.callbacks = Callbacks()
+        guard = self.callbacks.guard
+        calls = _SetUp(guard(loosely(self._set_up))), _Apply(guard(loosely(self._apply)))
         handle = ctypes.c_void_p(ksp.getPC().handle)
         functions.PCShellSetSetUp(handle, calls[0])
         functions.PCShellSetApply(handle, calls[1])
@@ -193,33 +194,23 @@ class UpdatedRows:
         return np.array([self._values[part] @ x[self._columns[part]] for part in parts])
 
     # ---- callbacks: never let an exception cross PETSc ------------------------------------------
-    def _set_up(self, pc: int) -> int:
+    def _set_up(self, pc: int) -> None:
         """Follow the entries, when PETSc finds that others than `update` have changed them."""
-        try:
-            if self._now != self._of:
-                with EVENTS["factor"]:
-                    self._factor()
-        except PETSc.Error as error:
-            return int(error.ierr)
-        except BaseException:
-            return _PETSC_ERR_USER
-        return 0
+        if self._now != self._of:
+            with EVENTS["factor"]:
+                self._factor()
 
-    def _apply(self, pc: int, r: int, z: int) -> int:
-        try:
-            assert self._factors is not None
-            factors = self._factors.getFactorMatrix()  # a PC would factor what it sees changed
-            code = int(functions.MatSolve(*map(ctypes.c_void_p, (factors.handle, r, z))))
-            if code or self._with_friction:
-                return code
-            place = ctypes.c_void_p()
-            functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(place))
-            room: Any = (ctypes.c_double * len(self._Z)).from_address(place.value or 0)
-            y = np.frombuffer(room)
-            y -= self._Z @ (self._inverse @ self._times(y))
-            functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(place))
-        except PETSc.Error as error:
-            return int(error.ierr)
-        except BaseException:
-            return _PETSC_ERR_USER
-        return 0
+    def _apply(self, pc: int, r: int, z: int) -> None:
+        assert self._factors is not None
+        factors = self._factors.getFactorMatrix()  # a PC would factor what it sees changed
+        code = int(functions.MatSolve(*map(ctypes.c_void_p, (factors.handle, r, z))))
+        if code:
+            raise PETSc.Error(code)
+        if self._with_friction:
+            return
+        place = ctypes.c_void_p()
+        functions.VecGetArray(ctypes.c_void_p(z), ctypes.byref(place))
+        room: Any = (ctypes.c_double * len(self._Z)).from_address(place.value or 0)
+        y = np.frombuffer(room)
+        y -= self._Z @ (self._inverse @ self._times(y))
+        functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(place))

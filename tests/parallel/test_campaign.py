@@ -14,12 +14,12 @@ from tests.mpi import mpirun
 
 SEED = 2026
 SAMPLE = {
-    "arguments": 50,
-    "arrays": 25,
+    "arguments": 25,
+    "arrays": 12,
     "files": 12,
     "functions": 8,
     "frames": 9,
-    "mistakes": 40,
+    "mistakes": 20,
     "states": 12,
 }
 

@@ -24,7 +24,7 @@ def solved(ranks: int) -> dict[str, list[list[float]]]:
     return found
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_solution_is_that_of_one_rank(name: str, ranks: int) -> None:
     one, many = np.array(solved(1)[name]), np.array(solved(ranks)[name])

@@ -79,7 +79,6 @@ def test_generate(shared_tmp_path: Path, lines: str, labels: list[int] | None, f
     assert told == []
 
 
-@collective
 def test_generate_names_labels_that_there_are_not(shared_tmp_path: Path) -> None:
     more = "*NSET, NSET=S, GENERATE\n1, 2000000000\n*ELSET, ELSET=E, GENERATE\n8, 20\n"
     mesh, told = read(shared_tmp_path / "rod.inp", rod(3) + more)
@@ -417,7 +416,6 @@ def test_labels_that_there_are_not(shared_tmp_path: Path) -> None:
         box.select("a", labels=[1], dimension=0)
 
 
-@collective
 def test_errors_quote_labels(shared_tmp_path: Path) -> None:
     turned = CUBE.replace("1, 1, 2, 3, 4, 5, 6, 7, 8", "77, 1, 4, 3, 2, 5, 8, 7, 6")
     with refused(MeshError, cells=(0,)) as caught:

@@ -44,6 +44,7 @@ def crushed(**options: Any) -> sa.StaticProblem:
     return sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), moved]), options=options)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_predictor_that_is_switched_off_is_missed() -> None:
     work, ends = [], []
     for given in ("", "-supports", "-supports -predicted"):
@@ -56,6 +57,7 @@ def test_a_predictor_that_is_switched_off_is_missed() -> None:
     assert work[2] == work[1]  # nothing is predicted in a plain solid
 
 
+@pytest.mark.collective(rows=0)
 def test_an_aid_of_a_motion_that_is_switched_off_is_missed() -> None:
     """A rod on a hinge falls: its sections are far stiffer than it is."""
     work = []
@@ -78,6 +80,7 @@ def turning(**options: Any) -> sa.DynamicProblem:
     return sa.DynamicProblem(sa.System(top, terms=[pin]), options=options)
 
 
+@pytest.mark.collective(rows=0)
 def test_an_aid_of_motions_is_switched_off_by_the_same_option() -> None:
     problems = [turning(aids=given) for given in ("", "-supports", "-spin")]
     for problem in problems:
@@ -87,6 +90,7 @@ def test_an_aid_of_motions_is_switched_off_by_the_same_option() -> None:
     assert not np.allclose(with_all, without, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("made", [crushed, turning])
 def test_an_aid_that_is_none_is_refused_with_those_that_are(made: Any) -> None:
     names = tuple(f"-{name}" for name in AIDS)
@@ -95,6 +99,7 @@ def test_an_aid_that_is_none_is_refused_with_those_that_are(made: Any) -> None:
             made(aids=given).solve(to=1.0, step=1.0)
 
 
+@pytest.mark.collective(rows=0)
 def test_the_page_of_aids_has_the_table() -> None:
     text = (Path(__file__).parents[2] / "docs" / "aids.md").read_text(encoding="utf-8")
     for name, row in AIDS.items():
@@ -102,6 +107,7 @@ def test_the_page_of_aids_has_the_table() -> None:
         assert f"\n| `{name}` | {row.mends} | {case} | {row.counts} |\n" in text
 
 
+@pytest.mark.collective(rows=0)
 def test_each_aid_has_a_switch_and_a_case_that_is_there() -> None:
     """Whether these show it is measured by ``make campaign ARGS=--aids``."""
     verified, root = {case.id for case in verify.cases()}, Path(__file__).parents[2]
@@ -173,6 +179,7 @@ class Half(Aid):
         return len(self.asked) > 1
 
 
+@pytest.mark.collective(rows=0)
 def test_the_loop_ends_where_the_test_says_and_tells_why_not() -> None:
     root = Root(2.0)
     solution = newton(root, 10)

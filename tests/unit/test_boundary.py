@@ -89,6 +89,7 @@ def free(system: sa.System) -> int:
     return int(system.comm.allreduce(len(system._discrete.numbering.free_owned)))
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_reactions_balance_a_tip_force(element: str) -> None:
     body = beam(element)
@@ -106,6 +107,7 @@ def test_reactions_balance_a_tip_force(element: str) -> None:
         np.testing.assert_allclose(moment, -np.cross(arm, load), rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.collective(rows=12)
 @pytest.mark.parametrize("dofs", ["clamp", "all"])
 @pytest.mark.parametrize("turned", [False, True], ids=["straight", "oblique"])
 @pytest.mark.parametrize("element", EVERY)
@@ -131,6 +133,7 @@ def test_supports_of_every_element_balance_loads(element: str, turned: bool, dof
     assert system.comm.allreduce(int(own.sum())) == expected
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_reactions_carry_the_weight(element: str) -> None:
     body = beam(element)
@@ -155,6 +158,7 @@ def test_a_coordinate_of_two_supports_counts_once() -> None:
     np.testing.assert_allclose(total, -load, rtol=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("element", ["hex8_plain", "ancf_plate", "ancf_thin_plate", "ancf_cable"])
 def test_a_rotation_of_both_ends_turns_the_body(element: str) -> None:
     """Ends that follow a rigid rotation by 2 rad leave no strain energy."""
@@ -190,6 +194,7 @@ def test_chosen_coordinates_are_fixed_and_others_are_free() -> None:
     np.testing.assert_allclose(at, [0.1, 0.0, 0.0])
 
 
+@pytest.mark.collective(rows=0)
 def test_a_node_given_as_a_point() -> None:
     body = beam("hex8_plain")
     point = sa.fix(body.at([(0.0, 0.0, 0.0), (0.0, 0.5, 0.2)]), displacement=(0.0, 0.0, 0.5))
@@ -219,6 +224,7 @@ def test_functions_of_time_and_of_place() -> None:
     check((factor, np.cos, 0), (3.0, np.cos(0.5), 0.0))
 
 
+@pytest.mark.collective(rows=0)
 def test_what_would_be_ignored_is_refused() -> None:
     unit = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     with refused(sa.ParameterError, asked="gradient", given=unit):
@@ -229,6 +235,7 @@ def test_what_would_be_ignored_is_refused() -> None:
         sa.fix(beam("ancf_plate")["x0"], [])
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("Q", [np.eye(3), TURN], ids=["straight", "turned"])
 @pytest.mark.parametrize("element", ["ancf_cable", "ancf_thin_plate", "ancf_plate"])
 def test_a_clamp_has_no_strain_of_its_own(element: str, Q: Any) -> None:
@@ -247,6 +254,7 @@ def test_a_clamp_has_no_strain_of_its_own(element: str, Q: Any) -> None:
         np.testing.assert_allclose(root.reaction(system).force @ Q, [-P, 0.0, 0.0], atol=1e-9 * P)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("element", ["ancf_cable", "ancf_thin_plate", "ancf_plate"])
 def test_a_clamp_bends_as_well_in_any_direction(element: str) -> None:
     """Deflection, reactions and moments of a cantilever turn with it."""
@@ -321,6 +329,7 @@ def test_corners_points_and_cells_of_a_plate() -> None:
         assert left(lambda b: [b["body"]]) == 0
 
 
+@pytest.mark.collective(rows=0)
 def test_slopes_are_named_by_edges_or_axes_of_space() -> None:
     """The same names mean the same derivatives however cells are numbered."""
     points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
@@ -355,6 +364,7 @@ def test_slopes_are_named_by_edges_or_axes_of_space() -> None:
         sa.System(thin, terms=[sa.fix(thin["x0"], "slope_z")])
 
 
+@pytest.mark.collective(rows=0)
 def test_what_is_held_is_told() -> None:
     assert str(sa.fix(beam("hex8_plain")["x0"])) == "fix:body.x0: holds position"
     for element, words in (
@@ -367,6 +377,7 @@ def test_what_is_held_is_told() -> None:
         assert str(sa.fix(beam(element)["x0"], ["x", "y"])).endswith("holds x and y")
 
 
+@pytest.mark.collective(rows=0)
 def test_no_place_is_answered_in_words() -> None:
     body = beam("hex8_plain")
     for place, given in (
@@ -430,6 +441,7 @@ def test_rollers_along_any_direction() -> None:
         sa.fix(body["x0"], "normal", direction=(0, 0, 0))
 
 
+@pytest.mark.collective(rows=0)
 def test_a_function_of_several_numbers_is_asked_once_for_each_time() -> None:
     """A clamp that turns needs nine numbers, a force three; the next update asks again."""
     body, _, _ = bar("ancf_cable", np.eye(3), cells=2)

@@ -291,7 +291,7 @@ def test_every_cause_has_a_model() -> None:
     assert {row.kind for row in table.TABLE} == named | ELSEWHERE
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("kind", ["jump", "cells", "law", "free motion", "flat cells", "cord"])
 def test_all_ranks_name_the_same(kind: str) -> None:
     error = failure(kind)

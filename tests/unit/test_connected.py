@@ -24,6 +24,7 @@ def expected(n: int, pairs: np.ndarray) -> np.ndarray:
     return first[part]
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("kind", ["random", "path", "shuffled path", "star", "none"])
 def test_labels_are_the_least_items(kind: str) -> None:
     random = np.random.default_rng(3)

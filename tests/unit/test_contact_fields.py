@@ -77,6 +77,7 @@ def test_an_even_pressure_is_even_on_all_nodes(kind: str) -> None:
     np.testing.assert_allclose(points.point_data["gap"], heights, atol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("kind", ["hexahedron", "tetra10", "plate", "cable"])
 def test_true_pressures_are_per_present_area(kind: str) -> None:
     body, side, given = sides(kind)
@@ -101,6 +102,7 @@ def test_true_pressures_are_per_present_area(kind: str) -> None:
         np.testing.assert_allclose(true[p > 0.0] * ratio, p[p > 0.0], rtol=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("target", ["plane", "block"])
 def test_the_true_pressure_is_that_of_cauchy(target: str) -> None:
     """Rubber squeezed by 40 % without friction, which grows across."""

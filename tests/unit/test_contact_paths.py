@@ -205,7 +205,6 @@ def test_a_tall_block_slips_where_no_corner_sticks_any_more(angle: float) -> Non
     assert begins == [pytest.approx(0.4 * G / 20.0, rel=3e-3)]
 
 
-@pytest.mark.collective
 def test_corners_slide_with_their_own_coefficient_about_one_that_sticks() -> None:
     """A load on a corner holds it, a push at the opposite one turns the block about it."""
     block, floor = tall((0.4, 0.3))
@@ -347,7 +346,6 @@ def test_friction_is_that_of_the_way_after_the_touch(rigid: bool) -> None:
     assert unparted[0] < 0.0  # where parts are forbidden the whole way counts
 
 
-@pytest.mark.collective
 def test_friction_acts_in_the_first_step_as_in_the_next() -> None:
     """A block that lies on another one, or on a plane, is pressed and drawn in 1 and 4 steps."""
     given, found = {"mu": 0.385, "lam": 0.577}, []
@@ -443,7 +441,6 @@ def pressed(angle: float, down: Scalar) -> tuple[sa.StaticProblem, np.ndarray]:
     return problem, np.array([*(R.T @ touch.force(system)), touch.dissipated(system)])
 
 
-@pytest.mark.collective
 def test_the_first_touch_with_friction_does_not_depend_on_the_frame() -> None:
     results = [pressed(angle, -0.0015)[1] for angle in (0.0, 0.6457718, 1.9, 2.625)]
     for other in results[1:]:

@@ -460,7 +460,6 @@ def pressed(s: float = 1.0, p: float = 1.0, **given: Any) -> tuple[Any, sa.Conta
     return body, contact, sa.System(body, terms=[contact, sa.fix(body["z1"])])
 
 
-@collective
 def test_units_change_no_digit() -> None:
     found = []
     for s, p in ((1.0, 1.0), (1e3, 1e-6)):
@@ -499,7 +498,6 @@ def test_stiffness_grows_where_points_are_too_deep_and_is_saved(shared_tmp_path:
     assert other.force(again) == pytest.approx(force, rel=1e-12)
 
 
-@collective
 def test_what_presses_with_p_lies_p_by_ten_moduli_of_a_cell_deep() -> None:
     body = block(2)
     contact = sa.Contact(body["z0"], sa.Plane(**FLOOR))

@@ -58,6 +58,7 @@ def moduli(side: FacetSet, facets: Facets) -> np.ndarray:
     return side.moduli(facets.fields, side.modulus.present(0.0))
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(
     ("element", "points", "size"),
     [
@@ -79,6 +80,7 @@ def test_facets_of_solids(element: elements.element.Element, points: int, size: 
     assert (normal[:, 2] > 0.0).all()  # out of the body
 
 
+@pytest.mark.collective(rows=0)
 def test_faces_of_plates_and_cables() -> None:
     for side in (+1, -1):
         body = plate()
@@ -149,6 +151,7 @@ LINES: dict[str, tuple[str, str, object, dict[str, float], float]] = {
 }
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("unit", [1.0, 1000.0])
 @pytest.mark.parametrize("name", LINES)
 def test_stiffness_of_lines_follows_from_the_law_in_any_unit(name: str, unit: float) -> None:
@@ -167,6 +170,7 @@ def test_stiffness_of_lines_follows_from_the_law_in_any_unit(name: str, unit: fl
     np.testing.assert_allclose(touch.force(system), [0.0, 0.0, force], atol=1e-9 * force)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_cable_is_refused_as_side_and_as_target() -> None:
     block, cord = solid(elements.hex8_plain), cable()
     for pair in ((block["z1"], cord["body"]), (cord["body"], block["z1"])):
@@ -174,6 +178,7 @@ def test_a_cable_is_refused_as_side_and_as_target() -> None:
             sa.Contact(*pair, radius=0.1)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_law_that_tells_no_stiffness_is_refused_by_name() -> None:
     @sa.local(p=0, per="cell")
     def mixed(J: Any, I1: Any, *, mu: Any, k: Any, p: Any) -> Any:

@@ -45,6 +45,7 @@ def angle_and_rate(r: Any, v: Any) -> tuple[float, float]:
     return np.arctan2(gap[1], gap[0]), (gap[0] * rate[1] - gap[1] * rate[0]) / (gap[:2] @ gap[:2])
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("target", [0.3, lambda t: np.sin(3.0 * t)])
 def test_a_pid_acts_by_its_three_terms(target: Any) -> None:
     body = link("link", 0.0)
@@ -151,6 +152,7 @@ def places_of_solids() -> tuple[list[Any], list[Any], str]:
 SOLIDS = sa.elements.ancf_plate, sa.elements.hex8_plain
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("where", [plane_places, places_in_space, places_of_solids])
 def test_every_quantity_is_controlled_by_its_value_integral_and_rate(where: Any) -> None:
     """P, I and D action on each quantity that is offered, against differences in time."""
@@ -202,6 +204,7 @@ def asks(function: Any, names: Any, *keywords: str) -> None:
     function.__signature__ = inspect.Signature(asked)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_wheel_is_braked_by_the_rate_of_its_angle() -> None:
     """J domega/dt = -kd omega."""
     wheel = sa.PlanarBody(mass=1.0, inertia=2.0, spin=1.0)
@@ -212,6 +215,7 @@ def test_a_wheel_is_braked_by_the_rate_of_its_angle() -> None:
     assert wheel.rate(system)[2] == pytest.approx(np.exp(-0.5), rel=1e-4)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_speed_is_controlled_without_its_rate() -> None:
     """J domega/dt = kp (2 - omega); of an acceleration nothing is known."""
     wheel = sa.PlanarBody(mass=1.0, inertia=2.0)
@@ -228,6 +232,7 @@ def test_a_speed_is_controlled_without_its_rate() -> None:
         sa.PID(speed, speed, *hub, kp=3.0, kd=0.1)
 
 
+@pytest.mark.collective(rows=0)
 def test_an_angle_is_controlled_the_short_way_round() -> None:
     body = link("link", 0.0)
     ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
@@ -238,6 +243,7 @@ def test_an_angle_is_controlled_the_short_way_round() -> None:
     assert short.values(system)[0, 0] == pytest.approx(0.1)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_law_of_the_user_with_two_measurements_and_two_motors() -> None:
     body = link("link", 0.0)
     tip = body.at((1.0, 0.0, 0.0))
@@ -302,6 +308,7 @@ def test_wrong_laws(law: Any, data: dict[str, Any]) -> None:
         sa.Controller(chord, turn, law, *ends)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_target_is_asked_for_nothing_before_the_start() -> None:
     body = link("link", 0.0)
     ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
@@ -329,6 +336,7 @@ def test_an_error_in_a_target_ends_the_motion_with_that_error() -> None:
         problem.solve(to=0.1, step=0.01)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_target_of_places_is_told() -> None:
     body = link("link", 0.0)
     ends = body.at((0.0, 0.0, 0.0)), body.at((1.0, 0.0, 0.0))
@@ -336,6 +344,7 @@ def test_a_target_of_places_is_told() -> None:
         sa.PID(chord, turn, *ends, target=[1, 2])
 
 
+@pytest.mark.collective(rows=0)
 def test_two_flexible_links_trace_an_arc() -> None:
     """Two steel-stiff cables, motors at hub and elbow: the tip follows, and the energy adds up."""
     R, E = 0.01, 70e9
@@ -404,6 +413,7 @@ def test_two_flexible_links_trace_an_arc() -> None:
     assert abs(problem.energies.drift) < 1e-3 * max(work)
 
 
+@pytest.mark.collective(rows=0)
 def test_at_rest_the_integral_takes_all_of_the_error() -> None:
     """In statics ds/dt = 0: the state becomes what holds the target exactly."""
     body = link("link", 0.0)
@@ -422,6 +432,7 @@ def test_at_rest_the_integral_takes_all_of_the_error() -> None:
     assert pid.own_states(system)[0, 0] == pytest.approx(2.0 * r[0] / 5.0, rel=1e-8)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("omega", "time"), [(10.0, 0.3), (6e5, 0.0), (6e5, 1e-5), (60.0, 1000.0), (1e-6, 1e5)]
 )

@@ -97,7 +97,7 @@ def problem_of(n: int, **options: Any) -> sa.StaticProblem:
     return sa.StaticProblem(system, options=options)
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("most", [20, 400, 10**6])
 def test_entries_are_counted_from_some_rows(most: int) -> None:
     system = problem_of(9)._system

@@ -23,6 +23,7 @@ def pulled(n: int) -> sa.System:
     return sa.System(body, terms=[sa.fix(body["x0"]), pull])
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e6])
 def test_parts_have_the_same_weight(scale: float) -> None:
     rng = np.random.default_rng(COMM.rank)

@@ -40,7 +40,7 @@ def square(k: int) -> Samples:
     return Samples(points, {"quad": np.array([[0, 1, 2, 3]])}, {"noise": noise})
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=4)
 @pytest.mark.parametrize("kind", damaged.KINDS)
 def test_damaged_files_of_every_kind(
     kind: str, shared_tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -77,6 +77,7 @@ def bent(
     return system, term, system.position(solid.at(corners)) @ Q / unit
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(
     ("beside", "given"),
     [
@@ -102,6 +103,7 @@ def test_a_rod_with_a_radius_twists_with_the_solid(given: dict[str, Any]) -> Non
     assert (EA, EI) == (1200.0, 100.0)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("kind", "given"),
     [
@@ -182,6 +184,7 @@ def flat(s: Array) -> Array:
     return np.stack([0.1 + 1.8 * s, 0.2 + 1.2 * s * (1 - s), 0.5 + 0 * s], axis=1)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("per", ["cell", "point"])
 @pytest.mark.parametrize("along", [arc, flat])
 def test_a_curved_cable_needs_more_than_equations(
@@ -205,6 +208,7 @@ def test_a_curved_cable_needs_more_than_equations(
     assert abs(ends[0][1] - 0.5) > 0.3
 
 
+@pytest.mark.collective(rows=0)
 def test_what_is_refused() -> None:
     solid, rod = block(n=(4, 3, 3)), wire(m=16)
     with refused(sa.ConstraintError, asked="rod"):

@@ -63,7 +63,6 @@ def test_a_stiffness_is_that_of_the_curve(unit: float) -> None:
     assert found.rms["structure"] < 1e-6
 
 
-@pytest.mark.collective
 def test_several_goals_of_one_equilibrium_tell_stiffness_and_load() -> None:
     beam = Cantilever(trace=False)
     beam.EI.value, beam.push.value = 2.0, 4.0

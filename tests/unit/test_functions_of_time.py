@@ -157,7 +157,6 @@ def test_statics_end_steps_at_stops_up_and_down() -> None:
     assert list(history.time[6:]) == [0.7, 0.3, 0.0]
 
 
-@pytest.mark.collective
 def test_stops_and_longest_steps_are_checked() -> None:
     problem, _ = oscillator("rk")
     with refused(sa.ParameterError, asked="stops", given=0.5):

@@ -56,6 +56,7 @@ def quadrilaterals(X: Any) -> Any:
     return Y @ Q.T
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("element", [PLATE, THIN])
 def test_flat_cells_are_bilinear(element: Any) -> None:
     """Positions and derivatives of arbitrary plane quadrilaterals, to round-off."""
@@ -78,6 +79,7 @@ def test_flat_cells_are_bilinear(element: Any) -> None:
         np.testing.assert_allclose(np.einsum("npa,npa->np", normal, along), 0.0, atol=1e-13)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("element", [PLATE, THIN])
 def test_an_affine_state_is_exact_on_quadrilaterals(element: Any) -> None:
     """Slope maps turn nodal slopes G b into those of the cells: u = G X everywhere."""
@@ -160,6 +162,7 @@ def test_a_line_recovers_a_circle_with_its_free_ends() -> None:
     np.testing.assert_allclose(np.linalg.norm(slope, axis=2), 2.0 / 8, rtol=1e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_directions_of_uneven_chords_are_those_of_the_circle() -> None:
     """The tangent at a node is that of the circle through it and its neighbours."""
 
@@ -189,6 +192,7 @@ def fold(degrees: float) -> sa.Mesh:
     return sa.Mesh.box((2.0, 1.0), (2, 1), warp=warp)
 
 
+@pytest.mark.collective(rows=0)
 def test_kinks_beyond_the_smoothing_angle() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -203,6 +207,7 @@ def test_kinks_beyond_the_smoothing_angle() -> None:
     assert np.all((np.abs(up - 1.0) < 1e-12) | (np.abs(up) < 1e-12))
 
 
+@pytest.mark.collective(rows=0)
 def test_a_coarse_smooth_fold_is_warned_of() -> None:
     if sa.Mesh.box((1.0,), (1,)).comm.rank == 0:
         with pytest.warns(UserWarning, match="differ from the facets by up to 22.5 degrees"):
@@ -211,6 +216,7 @@ def test_a_coarse_smooth_fold_is_warned_of() -> None:
         sa.System(body(fold(45.0), THIN))
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("element", [PLATE, THIN, CABLE])
 def test_given_directions_that_lean_are_told_and_refused(element: Any) -> None:
     """45 degrees off the normal took 29 % of a plate's weight and stiffness."""

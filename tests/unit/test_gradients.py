@@ -98,6 +98,7 @@ def block(element: Any = hex8_plain, **options: Any) -> Case:
     )
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(
     ("element", "solver"),
     [(hex8_plain, {}), (hex8_plain, {"pc_type": "grids"}), (hex8, {})],
@@ -179,6 +180,7 @@ def test_integrals_over_a_body() -> None:
     case.check()
 
 
+@pytest.mark.collective(rows=0)
 def test_what_is_no_goal_of_a_body_or_a_joint_is_refused() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     law = sa.energies.prony(neo_hooke(), g=(0.4,), tau=(0.05,))
@@ -270,6 +272,7 @@ def cantilever(**options: Any) -> tuple[sa.StaticProblem, Any, sa.Parameter, sa.
     return problem, sa.Goal(lambda u_a: u_a[0], end), EA, force
 
 
+@pytest.mark.collective(rows=0)
 def test_a_bar_has_its_closed_form_and_remainders_of_second_order() -> None:
     problem, stretch, EA, force = cantilever()
     found = problem.gradient(stretch, [EA, force])
@@ -286,6 +289,7 @@ def test_a_bar_has_its_closed_form_and_remainders_of_second_order() -> None:
     assert (EA.value, force.value) == (50.0, 2.0)
 
 
+@pytest.mark.collective(rows=0)
 def test_what_is_no_gradient_is_refused() -> None:
     problem, stretch, EA, force = cantilever()
     for wrong, text in (
@@ -312,6 +316,7 @@ def test_what_is_no_gradient_is_refused() -> None:
     problem.gradient(stretch, [EA])
 
 
+@pytest.mark.collective(rows=0)
 def test_laws_that_remember_are_refused_by_name() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))
     mu = sa.Parameter("mu", 1.0)
@@ -358,6 +363,7 @@ def test_products_with_the_hessian_of_gauss_and_newton(solver: dict[str, Any]) -
         np.testing.assert_allclose(H @ d, known, rtol=1e-8, atol=1e-9 * np.abs(known).max())
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("element", [hex8_plain, hex8], ids=["plain", "enhanced"])
 def test_products_with_the_exact_hessian(element: Any) -> None:
     """Symmetric, and against differences of gradients; unknowns of cells are eliminated."""
@@ -388,6 +394,7 @@ def test_products_with_the_exact_hessian(element: Any) -> None:
     np.testing.assert_allclose(whole @ d, known, rtol=0, atol=1e-10 * np.abs(known).max())
 
 
+@pytest.mark.collective(rows=0)
 def test_what_is_no_hessian_is_refused() -> None:
     problem, stretch, EA, force = cantilever()
     half = sa.Parameter("half", 2.0)

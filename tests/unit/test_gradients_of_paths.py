@@ -110,6 +110,7 @@ def rubbed() -> Path:
     return Path(sa.System(body, terms=[top, contact]), goal, [mu, rough, down, drag])
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("path", [viscous, plastic, enhanced, rubbed], ids=lambda p: p.__name__)
 def test_against_differences_of_whole_solutions(path: Callable[[], Path]) -> None:
     path().check()
@@ -140,6 +141,7 @@ def test_the_distance_to_a_switch_comes_with_the_gradient() -> None:
         assert (status.slip > 0) == slides
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.filterwarnings("error")
 def test_a_gradient_at_a_switch_is_one_of_one_side() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1))
@@ -234,6 +236,7 @@ def test_series_ask_for_other_times() -> None:
     assert found[0] == pytest.approx(found[2] * 0.5 * 0.25 / 0.5, rel=1e-7)
 
 
+@pytest.mark.collective(rows=0)
 def test_what_a_trace_does_not_tell_is_refused() -> None:
     problem, sag, EI, _ = cable()
     problem.solve(to=1.0, trace=(trace := sa.Trace()))
@@ -259,6 +262,7 @@ def test_what_a_trace_does_not_tell_is_refused() -> None:
         sa.Trace(folder="/does/not/exist")
 
 
+@pytest.mark.collective(rows=0)
 def test_laws_that_remember_ask_for_the_way_from_the_start() -> None:
     path = viscous()
     path.problem.solve(to=1.0)
@@ -329,6 +333,7 @@ def equilibrium_with(problem: sa.StaticProblem, P: sa.Parameter, value: float) -
     return in_equilibrium(problem.system._discrete)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_state_that_a_larger_load_belongs_to_is_no_equilibrium() -> None:
     problem, P = pulled(0.1)
     problem.solve(to=1.0)
@@ -336,6 +341,7 @@ def test_a_state_that_a_larger_load_belongs_to_is_no_equilibrium() -> None:
     assert not equilibrium_with(problem, P, 0.1 * (1.0 + 5e-3))
 
 
+@pytest.mark.collective(rows=0)
 def test_hardly_any_force_leaves_a_body_at_rest_in_equilibrium() -> None:
     problem, P = pulled(0.0)
     discrete = problem.system._discrete
@@ -364,6 +370,7 @@ def column(slope: float = 0.0, **values: float) -> tuple[sa.StaticProblem, dict[
     return problem, p
 
 
+@pytest.mark.collective(rows=0)
 def test_buckling_loads_by_stiffness_and_not_by_imperfections() -> None:
     problem, p = column()
     state = problem.system.state.copy()

@@ -59,6 +59,7 @@ def products(system: sa.System, rows: Array) -> tuple[PETSc.Vec, PETSc.Vec]:
     return found[0], found[1]
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("kind", TWICE)
 def test_products_are_those_of_aij_to_single_precision(kind: str) -> None:
     system = block(kind)
@@ -116,6 +117,7 @@ def test_follower_pressure_is_solved_by_halves_as_by_factors() -> None:
     assert steps[0][-1].iterations <= steps[1][-1].iterations + 1
 
 
+@pytest.mark.collective(rows=0)
 def test_translations_have_the_energy_that_they_have_in_double_precision() -> None:
     system = block()
     rows = system._discrete.numbering.to_rows(np.ones_like(system.state))
@@ -127,6 +129,7 @@ def test_translations_have_the_energy_that_they_have_in_double_precision() -> No
     assert abs(energies[0] - energies[1]) < 1e-12 * abs(energies[0])
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(("power", "follower"), [(110, False), (-110, True)])
 def test_units_beyond_squares_of_single_precision_change_no_bit(power: int, follower: bool) -> None:
     states = []

@@ -70,6 +70,7 @@ def system_of(kind: str, unit: float = 1.0, **material: Any) -> sa.System:
     return sa.System(*bodies, terms=[sa.fix(lower["z0"]), touch, down])
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_products_are_those_of_aij(kind: str) -> None:
     system = system_of(kind)
@@ -100,6 +101,7 @@ def test_products_are_those_of_aij(kind: str) -> None:
         assert all(np.array_equal(a, b) for a, b in zip(once, again, strict=True))
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_solutions_are_those_of_factors(kind: str) -> None:
     states = []
@@ -119,6 +121,7 @@ def test_solutions_are_those_of_factors(kind: str) -> None:
     assert np.abs(states[0] - states[1]).max(initial=0.0) <= 1e-8 * max(size, 0.05)
 
 
+@pytest.mark.collective(rows=0)
 def test_gas_in_other_units_and_with_stiff_walls() -> None:
     """Millimetres; K/mu = 1,000: the same pressure and iterations of CG within a few."""
     found = []

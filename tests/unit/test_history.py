@@ -39,7 +39,6 @@ def recorded(steps: int = 150, **files: Path) -> History:
     return history
 
 
-@collective
 def test_series_are_arrays() -> None:
     history = recorded()
     t = 0.1 * np.arange(150)
@@ -54,7 +53,6 @@ def test_series_are_arrays() -> None:
     assert "y" not in history
 
 
-@collective
 def test_a_series_may_begin_late() -> None:
     history = recorded(4)
     history.record("late", lambda: 7.0, every=2)
@@ -66,7 +64,6 @@ def test_a_series_may_begin_late() -> None:
         history.to_csv("never.csv")
 
 
-@collective
 def test_a_series_without_values_is_no_column_of_a_table(shared_tmp_path: Path) -> None:
     history = recorded(4)
     history.record("to come", lambda: 7.0)
@@ -208,7 +205,6 @@ def test_an_error_of_a_function_on_one_rank_is_raised_on_all() -> None:
         history.sample(0.0)
 
 
-@collective
 def test_wrong_use_is_told(shared_tmp_path: Path) -> None:
     history = recorded(3)
     for name in ("", "a/b", "time", "x", "a,b"):
@@ -271,7 +267,6 @@ def test_a_static_problem_records_places_and_functions(shared_tmp_path: Path) ->
         problem.record("nothing", 3.0)
 
 
-@collective
 def test_plot(shared_tmp_path: Path) -> None:
     image = pytest.importorskip("matplotlib.image")
     path = recorded(50).plot("x", "r", path=shared_tmp_path / "plot")

@@ -73,7 +73,7 @@ def cells_of(system: sa.System, body: sa.Body, field: str) -> Array:
     return table[np.argsort(table[:, 0]), 1]
 
 
-@collective
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize(("element", "kind"), KINDS)
 def test_pull_of_an_incompressible_cube(element: str, kind: str) -> None:
     """P = 2 W'(l - 1/l^2), p = s11/3, J = 1 at every point, on cells with curved edges."""
@@ -166,7 +166,7 @@ def test_units(element: str, kind: str) -> None:
     assert np.abs(x - y).max() < 1e-11
 
 
-@collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(("element", "kind"), KINDS)
 def test_checkpoint(element: str, kind: str, tmp_path: Path) -> None:
     body = cube(element, kind, k=math.inf, **RUBBER)
@@ -255,7 +255,6 @@ def test_formulas_show_the_pressure() -> None:
 
 
 # ---- mistakes -----------------------------------------------------------------------------------
-@collective
 def test_what_is_no_mixed_energy() -> None:
     def odd(J: Any, I1: Any, *, mu: Any, k: Any) -> Any:
         deviatoric = mu / 2 * (J ** Rational(-2, 3) * I1 - 3)
@@ -381,7 +380,6 @@ def test_a_motion_with_pressures_of_nodes() -> None:
     assert abs(J.mean() - 1.0) < 1e-6
 
 
-@collective
 def test_a_motion_of_little_mass() -> None:
     """Masses of 1e-6 kg beside gradients of 1e5 N: MUMPS takes pivots of the scaled matrix."""
     mesh = sa.Mesh.box((0.1, 0.02, 0.02), (4, 1, 1), cell="tetra10")

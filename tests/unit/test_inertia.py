@@ -205,6 +205,7 @@ def prepared(bodies: list[Any], terms: list[Any]) -> sa.StaticProblem:
     return problem
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("model", MODELS)
 def test_negative_pivots_are_those_of_a_dense_matrix(model: str) -> None:
     problem = prepared(*MODELS[model]())
@@ -294,6 +295,7 @@ def test_the_factors_that_count_serve_for_the_next_solution(pc_type: str) -> Non
     assert all(factors is made[0] for factors in made)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("options", [{}, {"ksp_type": "gmres", "pc_type": "lu"}], ids=["", "gmres"])
 @pytest.mark.parametrize("step", [0.3, 1.0, 7.0])
 def test_signs_place_bifurcations(step: float, options: dict[str, str]) -> None:

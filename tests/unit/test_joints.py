@@ -90,6 +90,7 @@ def test_two_bodies_on_a_ball_joint_pass_the_force_on() -> None:
     np.testing.assert_allclose(joint.multipliers(system)[0], root.reaction(system).force, atol=1e-8)
 
 
+@pytest.mark.collective(rows=0)
 def test_an_end_slides_on_a_sphere() -> None:
     body = rope()
     centre, radius = np.array([1.0, 0.0, -0.4]), 0.4
@@ -121,6 +122,7 @@ def test_a_link_keeps_its_length_and_pulls_along_itself() -> None:
     np.testing.assert_allclose(-2.0 * lam * arm, link, atol=1e-6)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_length_that_changes_with_time() -> None:
     body = rope()
     end = body.at((1.0, 0.0, 0.0))
@@ -149,6 +151,7 @@ def test_a_constraint_of_the_user_with_time_and_parameter() -> None:
     assert joint.multipliers(system).shape == (1, 2)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_parameter_with_one_value_per_place() -> None:
     """Three links of different lengths, in one constraint."""
 
@@ -226,6 +229,7 @@ def test_a_welded_tie_bends_like_one_sheet() -> None:
         sa.StaticProblem(loose).solve()
 
 
+@pytest.mark.collective(rows=0)
 def test_reuse_of_the_ground() -> None:
     ground = sa.ground
     body = rope()
@@ -240,6 +244,7 @@ def test_reuse_of_the_ground() -> None:
     np.testing.assert_allclose(-total, -2.0 * G, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.collective(rows=0)
 def test_names_of_the_constraint_itself_are_refused() -> None:
     def phi(r_a: sp.Matrix, *, scale: sp.Symbol) -> sp.Expr:
         return r_a[0] - scale
@@ -248,6 +253,7 @@ def test_names_of_the_constraint_itself_are_refused() -> None:
         sa.Constraint(phi, rope().at((1, 0, 0)), scale=1.0)
 
 
+@pytest.mark.collective(rows=0)
 def test_an_equation_without_the_ends_is_refused() -> None:
     def phi(r_a: sp.Matrix, *, L: sp.Symbol) -> list[sp.Expr]:
         return [r_a[0], L - 1]
@@ -256,6 +262,7 @@ def test_an_equation_without_the_ends_is_refused() -> None:
         sa.Constraint(phi, rope().at((1, 0, 0)), L=1.0)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_body_is_no_end() -> None:
     with refused(sa.ConstraintError, asked="place", given="Body 'rope': 6 ancf_cable with cable"):
         sa.joints.spherical(rope())

@@ -51,6 +51,7 @@ LEFT = {
 }
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("name", LEFT)
 def test_what_a_joint_leaves_free(name: str) -> None:
     """Between the ground and a body whose axes are askew; the joint's are those of space."""
@@ -81,6 +82,7 @@ def test_two_bodies_on_a_hinge_share_all_motions_but_one() -> None:
     assert len(free(one, two, terms=[joint])) == 7
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("name", ["revolute", "cylindrical"])
 def test_a_body_that_turns_more_than_once(name: str) -> None:
     """The equations are regular at all angles, and so is that of the prescribed angle."""
@@ -173,6 +175,7 @@ def test_a_crate_on_a_ball_joint_and_springs() -> None:
     np.testing.assert_allclose(reaction.moment, np.zeros(3), atol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_chain_of_joints_passes_forces_and_moments_on() -> None:
     """Cantilever of three crates: rigid, prismatic (held by a travel) and rigid joints."""
     bodies = [crate(f"crate {k}", at=(0.2 + 0.4 * k, 0.0, 0.0), frame=np.eye(3)) for k in range(3)]
@@ -204,6 +207,7 @@ def test_a_chain_of_joints_passes_forces_and_moments_on() -> None:
             np.testing.assert_allclose(about, sign * moment, atol=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_constraint_of_the_user_in_the_axes_of_its_ends() -> None:
     """A gear of ratio 2 as angles about one axis: the angle is asked for by atan2."""
 
@@ -244,6 +248,7 @@ def flexible(kind: str) -> sa.Body:
     return sa.Body(mesh["body"], element, energy, thickness=0.05, **RUBBER)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("dofs", ["clamp", "all"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_clamp_at_a_held_body_is_a_fixed_edge(kind: str, dofs: Any) -> None:
@@ -303,6 +308,7 @@ def test_a_body_that_turns_takes_the_clamped_edge_along(kind: str) -> None:
     assert np.abs(violations).max() < 1e-12
 
 
+@pytest.mark.collective(rows=0)
 def test_violations_are_those_of_a_node_that_moves() -> None:
     """The five residuals by hand, at a state that violates the clamp."""
     body = flexible("thin plate")
@@ -375,6 +381,7 @@ def test_a_plate_on_a_hinge_along_its_edge(kind: str) -> None:
     assert [m for _, m in find_free(system._discrete)] == ["rotation about y through (0, 0.25, 0)"]
 
 
+@pytest.mark.collective(rows=0)
 def test_axes_that_an_end_does_not_have() -> None:
     for kind, axis in (("thin plate", Z), ("cable", Y)):
         body = flexible(kind)
@@ -422,6 +429,7 @@ def test_impossible_joints(make: Any, asked: str, given: Any, possible: tuple[An
         make(crate(frame=FRAME))
 
 
+@pytest.mark.collective(rows=0)
 def test_a_joint_of_a_body_that_is_not_there() -> None:
     one, two = crate("one"), crate("two")
     joint = sa.joints.spherical(one.at((0, 0, 0)), two.at((0, 0, 0)))
@@ -447,6 +455,7 @@ def test_a_driven_hinge_reports_the_moment_that_it_takes() -> None:
     assert angle == pytest.approx(1.5, rel=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_moment_on_a_rigid_body_is_answered_by_its_joint() -> None:
     body = crate(at=(0.3, 0.0, 0.0), frame=FRAME)
     joint = sa.joints.rigid(body.at((0.1, 0.0, 0.0)))
@@ -457,6 +466,7 @@ def test_a_moment_on_a_rigid_body_is_answered_by_its_joint() -> None:
     np.testing.assert_allclose(joint.reaction(system).force, np.zeros(3), atol=1e-10)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("angle", [0.3, 1.2, 2.0, 3.0])
 @pytest.mark.parametrize("planar", [True, False])
 def test_a_rotation_in_one_step_ends_at_its_angle(planar: bool, angle: float) -> None:
@@ -473,6 +483,7 @@ def test_a_rotation_in_one_step_ends_at_its_angle(planar: bool, angle: float) ->
     assert arm == pytest.approx([np.cos(angle), np.sin(angle), 0.0], abs=1e-9)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("links", [2, 5])
 @pytest.mark.parametrize(
     ("g", "size"),
@@ -497,6 +508,7 @@ def test_a_chain_at_rest_stays_where_it_is(links: int, g: Array, size: float) ->
     assert np.abs(system.displacement(bodies[-1].centre)).max() < 1e-12 * size
 
 
+@pytest.mark.collective(rows=0)
 def test_a_hanging_body_has_its_weight_as_reaction_and_the_opposite_as_multipliers() -> None:
     """Phi = r_a - r_b: the multipliers are the force on b; reactions are those on the body."""
     body = crate()

@@ -89,7 +89,6 @@ def sandwich(comm: MPI.Comm) -> Strip:
     return Strip(ancf_thin_plate, layers, comm, **RUBBER)
 
 
-@pytest.mark.collective
 def test_ranks_and_restarts_change_nothing(shared_tmp_path: Path) -> None:
     one, every = sandwich(MPI.COMM_SELF), sandwich(MPI.COMM_WORLD)
     first = [s.to(0.1, 1.0) for s in (one, every)]

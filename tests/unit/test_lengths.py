@@ -34,6 +34,7 @@ def stretch(
     system.state[on.offset(vertices, "slope0")] = du(x)
 
 
+@pytest.mark.collective(rows=0)
 def test_the_squared_form_differs_by_the_variance_of_the_stretch() -> None:
     """With the stretch s = 1 + eps sin(2 pi x/a) of (31) is 0, that of (32) a eps^2/2."""
     body, eps = rope(64), 0.1
@@ -46,6 +47,7 @@ def test_the_squared_form_differs_by_the_variance_of_the_stretch() -> None:
     assert violation(squared, system)[0] == pytest.approx(eps**2 / 2, rel=1e-6)
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("form", ["arc", "squared"])
 @pytest.mark.parametrize("per", ["edge", "line"])
 @pytest.mark.parametrize("element", [THIN, FULL])
@@ -96,6 +98,7 @@ def test_edges_are_those_of_the_cells() -> None:
     np.testing.assert_allclose(term.lengths(system), [0.5, 0.5], rtol=1e-15)
 
 
+@pytest.mark.collective(rows=0)
 def test_tension_of_a_straight_line_under_uneven_load() -> None:
     """EA eps + tension = N(x), and the mean of eps vanishes: the tension is the mean of N."""
     body = rope(24, EA=50.0)
@@ -117,6 +120,7 @@ def test_tension_of_a_straight_line_under_uneven_load() -> None:
     np.testing.assert_allclose([reaction.force, reaction.moment], np.zeros((2, 3)), atol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_the_squared_form_lets_a_line_shorten() -> None:
     body = rope(24, EA=50.0)
     pull = sa.traction(body["body"], lambda X, t: np.outer(20 * X[:, 0], (1, 0, 0)))
@@ -182,6 +186,7 @@ def test_a_prescribed_stretch_follows_time_and_parameter() -> None:
     np.testing.assert_allclose(edges.lengths(system), np.full(6, 0.8 / 6), atol=1e-14)
 
 
+@pytest.mark.collective(rows=0)
 def test_any_constraint_may_be_a_mean_over_a_line() -> None:
     """The mean displacement of an edge vanishes; its multiplier is the force that does it."""
 
@@ -243,6 +248,7 @@ def test_lines_that_supports_hold() -> None:
         sa.StaticProblem(system).solve()
 
 
+@pytest.mark.collective(rows=0)
 def test_bad_input() -> None:
     body = strip()
     with refused(sa.MeshError, asked="ends", given=("vertex",), possible=("line",)):

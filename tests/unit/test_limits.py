@@ -42,6 +42,7 @@ def test_what_cannot_be_counted_is_told(
         made()
 
 
+@pytest.mark.collective(rows=0)
 def test_what_can_be_counted_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     system = rope()
     here = max(system._discrete.matrix.nonzeros, system._discrete.numbering.coordinates, 78)

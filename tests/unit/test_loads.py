@@ -91,6 +91,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(("make", "region"), PLACES)
 def test_a_force_is_its_total(make: Any, region: str) -> None:
     body = make()
@@ -98,6 +99,7 @@ def test_a_force_is_its_total(make: Any, region: str) -> None:
     np.testing.assert_allclose(total, [1.0, 2.0, -3.0], rtol=1e-12)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(("make", "region"), PLACES)
 def test_each_node_carries_the_force(make: Any, region: str) -> None:
     body = make()
@@ -106,6 +108,7 @@ def test_each_node_carries_the_force(make: Any, region: str) -> None:
     np.testing.assert_allclose(total, nodes * np.array([1.0, 2.0, -3.0]), rtol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_areas_and_lengths() -> None:
     # the shoelace formula on the corners of the skewed rectangle, whose sides stay straight
     x = skew(np.array([[0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0.0]]))
@@ -136,6 +139,7 @@ def test_curved_bodies_have_their_curved_measure() -> None:
     assert area(rope(bend), "body") == pytest.approx(np.pi / 2, rel=2e-4)
 
 
+@pytest.mark.collective(rows=0)
 def test_the_energy_of_a_force_on_an_edge_is_its_integral() -> None:
     """A density t y e_z on the edge x = 2, from y = 0 to 1, which rises by 1."""
     body = plate(warp=None)
@@ -175,6 +179,7 @@ def test_density_of_each_cell() -> None:
 
 
 # ---- moments ----------------------------------------------------------------------------------
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("state", [0.0, 0.05])
 @pytest.mark.parametrize(
     ("make", "place"),
@@ -196,6 +201,7 @@ def test_a_moment_is_its_total(make: Any, place: Any, state: float) -> None:
     np.testing.assert_allclose(moment, M, atol=1e-10)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("state", [0.0, 0.02])
 @pytest.mark.parametrize("place", ["x1", (0.7, 0.0, 0.0)])
 def test_a_cable_takes_no_moment_about_itself(place: Any, state: float) -> None:
@@ -218,6 +224,7 @@ def test_moment_of_each_node() -> None:
     np.testing.assert_allclose(moment, [0.0, 4.0, 0.0], atol=1e-10)
 
 
+@pytest.mark.collective(rows=0)
 def test_two_equal_forces_apart_are_a_moment() -> None:
     body = plate()
     one, two = body.at((0.5, 0.3, 0.0)), body.at((1.5, 0.6, 0.0))
@@ -246,6 +253,7 @@ def test_values_that_change() -> None:
     np.testing.assert_allclose(total(), [-1.0, 6.0, 1.0], rtol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_one_argument_is_a_place_by_its_name() -> None:
     body = block()
     total, _ = resultant(body, sa.body_force(body["body"], lambda X: X * (0.0, 1.0, 0.0)))
@@ -262,6 +270,7 @@ def test_one_argument_is_a_place_by_its_name() -> None:
         sa.fix(body["x1"], displacement=lambda t, X: t * X)
 
 
+@pytest.mark.collective(rows=0)
 def test_splines_are_functions_of_time() -> None:
     body, t = block(), np.linspace(0.0, 1.0, 5)
     path = CubicSpline(t, np.stack([t, t**2, t**3], axis=1))

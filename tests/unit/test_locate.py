@@ -50,6 +50,7 @@ def all_cells(mesh: sa.Mesh) -> tuple[Any, Any]:
     return cells, mesh.fetch_points(cells)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("kind", list(BOXES))
 def test_points_inside_skewed_cells(kind: str) -> None:
     mesh = sa.Mesh.box(*BOXES[kind], warp=skewed)
@@ -187,6 +188,7 @@ def test_a_prescribed_displacement_is_interpolated_at_true_points() -> None:
     assert np.abs(u).max() > 0.5
 
 
+@pytest.mark.collective(rows=0)
 def test_points_of_a_circle_on_a_cable() -> None:
     def circle(X: Any) -> Any:
         return rolled(2.0)(np.column_stack([X[:, 0], 0 * X[:, 0], 0 * X[:, 0]]))
@@ -204,6 +206,7 @@ def test_points_of_a_circle_on_a_cable() -> None:
     assert all(a < b for a, b in pairwise(reached))
 
 
+@pytest.mark.collective(rows=0)
 def test_flat_bodies_are_found_as_before() -> None:
     mesh = sa.Mesh.box((2.0, 1.0), (5, 3), warp=skewed)
     made = sa.Body(mesh["body"], THIN, kirchhoff(), **STEEL)

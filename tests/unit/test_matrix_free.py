@@ -98,7 +98,7 @@ def test_parts_are_those_of_the_tangent(kind: str, warp: Any) -> None:
     assert np.abs(error).max() < 1e-6 * np.abs(coarse).max()
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=4)
 @pytest.mark.parametrize("kind", SECOND)
 @pytest.mark.parametrize("at_points", [True, False])
 def test_products_are_those_of_entries(kind: str, at_points: bool) -> None:
@@ -143,7 +143,7 @@ def solved(system: sa.System, storage: str, **options: Any) -> tuple[Array, list
     return system.state.copy(), [step.linear_iterations for step in history.steps]
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(("kind", "warp"), [("hex27", arc), ("hex27", None), ("hex20", None)])
 def test_solutions_are_those_with_entries(kind: str, warp: Any) -> None:
     half, by_half = solved(block(kind, warp=warp), "half")
@@ -154,7 +154,6 @@ def test_solutions_are_those_with_entries(kind: str, warp: Any) -> None:
         assert sum(iterations) <= 1.4 * sum(by_half)
 
 
-@pytest.mark.collective
 @pytest.mark.parametrize(("unit", "mu"), [(1e-6, 1e9), (1e-15, 1e-9), (1e3, 1e12)])
 def test_units_change_no_iteration(unit: float, mu: float) -> None:
     state, iterations = solved(block("hex27"), "points")
@@ -207,7 +206,6 @@ def test_without_entries_from_twenty_thousand_unknowns_on(n: int, entries: bool)
     assert system.unknowns.size < 20_000 if entries else system.unknowns.size > 20_000
 
 
-@pytest.mark.collective
 def test_what_is_not_possible_is_told() -> None:
     options: dict[str, Any] = {"mat_type": "full", "pc_type": "grids"}
     with refused(sa.SymancfError, asked="-mat_type", given="full", possible=STORAGES):

@@ -117,6 +117,7 @@ def test_fetch_points_from_any_rank_in_any_order() -> None:
         assert x.shape == (0, 2, 3)
 
 
+@pytest.mark.collective(rows=0)
 def test_cell_in_two_physical_groups_of_msh2_is_one_cell(shared_tmp_path: Path) -> None:
     mesh = Mesh.read(write(shared_tmp_path / "two.msh", TWO_GROUPS))
     assert mesh["plate"].sizes == {"quad": 2}
@@ -125,12 +126,14 @@ def test_cell_in_two_physical_groups_of_msh2_is_one_cell(shared_tmp_path: Path) 
     assert mesh["curve 7"].sizes == {"line": 1}  # a tag without a name
 
 
+@pytest.mark.collective(rows=0)
 def test_negative_tag_turns_normals_but_keeps_the_name(shared_tmp_path: Path) -> None:
     text = TWO_GROUPS.replace("3 3 2 2 1 2 3 6 5", "3 3 2 -2 1 2 3 6 5")
     mesh = Mesh.read(write(shared_tmp_path / "negative.msh", text))
     assert mesh["rim"].sizes == {"quad": 1}
 
 
+@pytest.mark.collective(rows=4)
 @pytest.mark.parametrize("suffix", ["vtu", "vtk", "xdmf", "inp"])
 def test_other_formats(shared_tmp_path: Path, suffix: str) -> None:
     points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.0]]
@@ -164,6 +167,7 @@ def test_mixed_cells_of_second_order_are_read_from_xdmf(shared_tmp_path: Path) -
     }
 
 
+@pytest.mark.collective(rows=0)
 def test_plane_meshes_get_z() -> None:
     mesh = Mesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], {"quad": [[0, 1, 2, 3]]})
     np.testing.assert_allclose(mesh.fetch_points([2]), [[1, 1, 0]])
@@ -250,6 +254,7 @@ def test_hdf5_returns_what_was_written(shared_tmp_path: Path, repository: Path) 
                     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.collective(rows=0)
 def test_quality_measures_the_parallelogram_defect(repository: Path) -> None:
     shape = Mesh.read(repository / "meshes" / "silicone_plate_unstructured.msh").quality()["quad"]
     assert shape.size == pytest.approx(0.18 * 0.16)
@@ -266,6 +271,7 @@ def test_curved_mesh_lies_on_the_cylinder(repository: Path) -> None:
     np.testing.assert_allclose(np.hypot(x[:, 0], x[:, 2]), 0.1, rtol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_prints_a_table(repository: Path) -> None:
     mesh = Mesh.read(repository / "meshes" / "silicone_plate.msh")
     lines = str(mesh).splitlines()
@@ -277,6 +283,7 @@ def test_prints_a_table(repository: Path) -> None:
 BOXES = [c.name for c in CELLS.values() if c.dimension > 1 and len(set(c.factors)) == 1]
 
 
+@pytest.mark.collective(rows=4)
 @pytest.mark.parametrize("kind", BOXES)
 def test_a_box_of_cells_of_any_type_is_full_and_its_sides_point_outwards(kind: str) -> None:
     cell = CELLS[kind]
@@ -298,6 +305,7 @@ def test_a_box_of_cells_of_any_type_is_full_and_its_sides_point_outwards(kind: s
         assert np.abs(x[..., k // 2] - (1.0, 2.0, 0.5)[k // 2] * (k % 2)).max() < 1e-15
 
 
+@pytest.mark.collective(rows=0)
 def test_a_box_of_cells_that_do_not_fill_cubes_is_refused() -> None:
     fits = ("hexahedron", "wedge")
     with refused(

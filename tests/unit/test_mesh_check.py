@@ -30,6 +30,7 @@ def bent(X: np.ndarray) -> np.ndarray:
     return X + 0.02 * np.sin(5.0 * X[:, [1, 2, 0]])
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("cell", [kind for kind, c in CELLS.items() if c.dimension])
 def test_jacobians_and_keys_in_c_are_those_of_numpy(cell: str) -> None:
     unit, count = CELLS[cell].unit, 11  # more than the lanes, and no multiple

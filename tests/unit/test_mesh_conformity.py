@@ -119,6 +119,7 @@ def hanging(n: int) -> tuple[np.ndarray, list[list[int]]]:
     return np.array(points), cells
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("angle", [0.0, 37.0])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_points_that_hang_on_edges_are_told(n: int, angle: float) -> None:

@@ -76,6 +76,7 @@ def test_unknown_region_names_what_exists(repository: Path) -> None:
     assert "plate" in mesh
 
 
+@pytest.mark.collective(rows=0)
 def test_triangles_for_quadrilaterals() -> None:
     mesh = Mesh.from_arrays(
         on_root(SQUARE),
@@ -97,12 +98,14 @@ def test_require_names_regions_that_fit(repository: Path) -> None:
     assert "'root', 'tip'" in message_of(lambda: mesh["plate"].require("line"))
 
 
+@pytest.mark.collective(rows=0)
 def test_cells_of_second_order_are_named() -> None:
     edge = [[0.5, 0, 0], [1, 0.5, 0], [0.5, 1, 0], [0, 0.5, 0]]
     mesh = Mesh.from_arrays([*SQUARE, *edge], {"quad8": [[0, 1, 2, 3, 4, 5, 6, 7]]})
     assert "first order" in message_of(lambda: mesh["all"].require("quad"))
 
 
+@pytest.mark.collective(rows=0)
 def test_wedges_with_nodes_in_faces_have_an_element() -> None:
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1.0]])
     pairs = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (0, 3), (1, 4), (2, 5)]
@@ -115,12 +118,14 @@ def test_wedges_with_nodes_in_faces_have_an_element() -> None:
     assert body.element.cell == "wedge18"
 
 
+@pytest.mark.collective(rows=0)
 def test_types_that_have_no_functions_may_be_among_those_possible() -> None:
     kinds = "hexahedron20", "pyramid"
     with refused(MeshError, asked="body", given=("hexahedron",), possible=kinds):
         Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"].require(*kinds)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("swap", [(0, 4), (1, 3)])
 def test_inverted_hexahedron(swap: tuple[int, int]) -> None:
     cell = list(range(8))
@@ -228,6 +233,7 @@ def test_point_used_by_no_cell_of_the_body() -> None:
     assert mesh["good"].require_on(mesh["all"]) is mesh["good"]
 
 
+@pytest.mark.collective(rows=0)
 def test_boxes_that_cannot_be() -> None:
     assert "divisions" in message_of(lambda: Mesh.box((1.0, 1.0), (0, 2)))
     assert "divisions" in message_of(lambda: Mesh.box((1.0,), (1, 2)))
@@ -236,6 +242,7 @@ def test_boxes_that_cannot_be() -> None:
     )
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("lengths", "divisions", "told"),
     [
@@ -260,6 +267,7 @@ def test_boxes_of_odd_numbers(lengths: Any, divisions: Any, told: str) -> None:
     assert Mesh.box((1, 2), (2.0, 3)).n_points == 12
 
 
+@pytest.mark.collective(rows=0)
 def test_warps_that_return_no_coordinates() -> None:
     def text(warp: Any) -> str:
         with refused(ParameterError, asked="warp") as caught:
@@ -274,6 +282,7 @@ def test_warps_that_return_no_coordinates() -> None:
     assert "ZeroDivisionError" in text(lambda x: x * (1 / (COMM.rank - COMM.size + 1)))
 
 
+@pytest.mark.collective(rows=0)
 def test_a_region_named_all_that_is_not_all_is_told() -> None:
     def named(regions: Any) -> list[str]:
         with warnings.catch_warnings(record=True) as found:
@@ -287,6 +296,7 @@ def test_a_region_named_all_that_is_not_all_is_told() -> None:
     assert "region 'all' is not all cells" in told[0]
 
 
+@pytest.mark.collective(rows=0)
 def test_warp_that_inverts_cells() -> None:
     text = message_of(lambda: Mesh.box((1.0, 1.0, 1.0), (2, 2, 2), warp=lambda x: x * [1, 1, -1]))
     assert "inverted" in text

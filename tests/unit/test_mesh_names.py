@@ -67,6 +67,7 @@ def msh2(third: str, *more: str) -> str:
     return MSH2.format(third=third, more="\n".join(more), count=3 + len(more))
 
 
+@pytest.mark.collective(rows=0)
 def test_one_name_in_two_groups_is_one_region(shared_tmp_path: Path) -> None:
     path = shared_tmp_path / "two.msh"
     mesh = read(path, msh2('0 3 "held"', "2 15 2 3 3 3"))
@@ -109,6 +110,7 @@ def msh4(binary: bool) -> bytes:
     return b"".join(out)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("binary", [False, True])
 def test_an_entity_in_several_groups_of_msh4(shared_tmp_path: Path, binary: bool) -> None:
     mesh = read(shared_tmp_path / "plate.msh", msh4(binary))
@@ -120,6 +122,7 @@ def test_an_entity_in_several_groups_of_msh4(shared_tmp_path: Path, binary: bool
     }
 
 
+@pytest.mark.collective(rows=0)
 def test_abaqus_sets_append_and_name_each_other(shared_tmp_path: Path) -> None:
     text = (
         "*HEADING\nplate, 1\n*NSET, NSET=later\n ROOT, 6\n" + NODES + SHELLS + "** comment\n"
@@ -194,6 +197,7 @@ def test_what_would_get_lost_of_an_abaqus_file_is_refused(
     assert f"line {line} of bad.inp: " in str(caught.value)
 
 
+@pytest.mark.collective(rows=0)
 def test_nodes_and_elements_of_one_name(shared_tmp_path: Path) -> None:
     same = read(
         shared_tmp_path / "same.inp",
@@ -219,6 +223,7 @@ SOLIDS = {  # type -> corners of its reference cell, faces by Abaqus's numbers o
 SECOND = {"C3D4": "C3D10", "C3D6": "C3D15", "C3D8": "C3D20"}
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("given", [*SOLIDS, *SECOND.values()])
 def test_abaqus_numbers_of_faces(shared_tmp_path: Path, given: str) -> None:
     """The corners of S1, S2, ... are those of the manual; nodes between them are on the face."""
@@ -253,6 +258,7 @@ def test_abaqus_numbers_of_faces(shared_tmp_path: Path, given: str) -> None:
     assert mesh["skin"].size == len(faces)
 
 
+@pytest.mark.collective(rows=0)
 def test_abaqus_order_of_nodes(shared_tmp_path: Path) -> None:
     """The middle of a line is second; of a C3D27 the centroid comes before S1 to S6."""
     middles = [[0.5, 0.5, z] for z in (0.5, 0.0, 1.0)]

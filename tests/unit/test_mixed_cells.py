@@ -180,7 +180,7 @@ def test_a_mesh_of_second_order_is_read_as_one_of_first_order(shared_tmp_path: P
             assert found[kind].sizes == {raised: straight.cells[kind].size}
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(
     ("element", "through"),
     [(elements.wedge15, False), (elements.wedge15, True), (elements.wedge6, True)],

@@ -112,6 +112,7 @@ def test_a_repeated_frequency() -> None:
     assert slopes[1] - slopes[0] > 1e-3 * abs(slopes).max()
 
 
+@pytest.mark.collective(rows=0)
 def test_a_pinned_beam_whose_supports_stretch_it() -> None:
     """Multipliers of joints, and a moved support that makes the stress."""
     EI, EA, way, pin = (
@@ -167,6 +168,7 @@ def test_a_free_beam_that_nothing_loads() -> None:
         modes.gradient([EI], 0)
 
 
+@pytest.mark.collective(rows=0)
 def test_what_is_no_derivative_of_a_frequency_is_refused() -> None:
     column = Column()
     modes = column.modes(2)
@@ -191,6 +193,7 @@ def test_what_is_no_derivative_of_a_frequency_is_refused() -> None:
         damped.gradient([column.mu], 0)
 
 
+@pytest.mark.collective(rows=0)
 def test_frequencies_equal_to_a_millionth_are_one() -> None:
     system = Column().system
     squares = np.array([1.0, 1.0 + 3e-7, 2.0, 2.0 + 6e-6, 3.0])
@@ -204,6 +207,7 @@ def test_frequencies_equal_to_a_millionth_are_one() -> None:
         cluster(modes, 0)
 
 
+@pytest.mark.collective(rows=0)
 def test_modes_of_other_parameters_are_refused_from_a_millionth_on() -> None:
     column = Column()
     modes = column.modes()
@@ -214,6 +218,7 @@ def test_modes_of_other_parameters_are_refused_from_a_millionth_on() -> None:
         modes.gradient([column.load], [0, 1])
 
 
+@pytest.mark.collective(rows=0)
 def test_gradients_of_frequencies_do_not_depend_on_units() -> None:
     found = []
     for units in ((1.0, 1.0, 1.0), (1e3, 1e-3, 1e3)):

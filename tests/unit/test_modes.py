@@ -49,7 +49,7 @@ def dashpot(v_a: Any, *, c: Any) -> Any:
 
 
 # ---- engines ------------------------------------------------------------------------------------
-@pytest.mark.collective
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_finds_both_of_each_pair_and_all_rigid_motions(engine: str) -> None:
     possible(engine)
@@ -69,7 +69,6 @@ def test_every_engine_finds_both_of_each_pair_and_all_rigid_motions(engine: str)
     assert near.checked
 
 
-@pytest.mark.collective
 @pytest.mark.parametrize("engine", ENGINES[:2])
 @pytest.mark.parametrize("slender", [1e-2, 1e-4])
 def test_a_mass_that_may_turn_hides_no_mode_of_the_rod_that_holds_it(
@@ -152,7 +151,7 @@ def test_what_slepc_says_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         sa.EigenProblem(sa.System(rod()), options={"eigen": "slepc"}).solve(6)
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_finds_pairs_of_loads_and_modes_with_rates(engine: str) -> None:
     possible(engine)
@@ -412,7 +411,7 @@ def test_buckling_from_a_loaded_state_in_both_directions_and_its_errors() -> Non
         problem.buckle("P")  # type: ignore[arg-type]
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("unit", [1.0, 1e3])
 def test_loads_behind_one_that_is_very_near_are_found(engine: str, unit: float) -> None:
@@ -432,7 +431,6 @@ def test_loads_behind_one_that_is_very_near_are_found(engine: str, unit: float) 
         assert found.checked
 
 
-@pytest.mark.collective
 def test_loads_that_only_the_linear_tangent_has_are_told() -> None:
     """A cantilever under a load across it does not buckle in its plane; a column does."""
     P, EA = sa.Parameter("P"), 1e5
@@ -631,7 +629,7 @@ def wire(radius: float, cells: int, clamped: bool, unit: float = 1.0) -> sa.Syst
     return sa.System(body, terms=[sa.fix(body["foot"])] if clamped else [])
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("radius", "cells", "unit"),
@@ -696,7 +694,6 @@ def test_a_stiff_end_does_not_hide_the_modes_of_what_is_soft() -> None:
 
 
 # ---- buckling of what turns before --------------------------------------------------------------
-@pytest.mark.collective
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("thickness", "unit"), [(2e-3, 1.0), (2e-3, 1e3), (1e-2, 1.0)])
 def test_a_deep_strip_buckles_sideways_from_rest(thickness: float, unit: float) -> None:

@@ -37,12 +37,14 @@ OGDEN: dict[str, tuple[int, dict[str, float]]] = {
 }
 
 
+@pytest.mark.collective(rows=0)
 def test_all_that_declare_constants_are_here() -> None:
     laws = {name: getattr(sa.energies, name) for name in sa.energies.__all__}
     makers = {name: make for name, make in laws.items() if constants_of(make)}
     assert set(makers) == set(LAWS)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("name", [*LAWS, *OGDEN])
 def test_moduli_at_small_strain(name: str) -> None:
     """The second derivatives of the energy are mu = E/2(1 + nu) and k = E/3(1 - 2 nu)."""
@@ -67,6 +69,7 @@ def pulled(law: Any, **given: Any) -> float:
     return float(system.displacement(body["x1"])[:, 0].mean())
 
 
+@pytest.mark.collective(rows=0)
 def test_a_body_takes_either() -> None:
     """Constants or E and nu; a Parameter or a function of time for E; laws around the law."""
     law = sa.energies.neo_hooke()
@@ -83,6 +86,7 @@ def test_a_body_takes_either() -> None:
     assert {*signature(by_moduli(relaxing, ("E", "nu"))).parameters} == {"E", "nu", "g1", "tau1"}
 
 
+@pytest.mark.collective(rows=0)
 def test_layers_take_either() -> None:
     law = sa.energies.neo_hooke()
     mu, lam = E / (2 * (1 + NU)), E * NU / ((1 + NU) * (1 - 2 * NU))
@@ -94,6 +98,7 @@ def test_layers_take_either() -> None:
     np.testing.assert_allclose(one, same, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.collective(rows=0)
 def test_refused() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
     law, element = sa.energies.neo_hooke(), sa.elements.hex8_plain

@@ -53,6 +53,7 @@ def test_a_plate_has_its_closed_form() -> None:
     np.testing.assert_allclose(L, np.cross([a / 2, a / 2, 0], m * v) + J @ SPIN, atol=1e-13)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_planar_body_has_its_closed_form() -> None:
     body = sa.PlanarBody(
         position=(0.5, 0.2), mass=2.0, inertia=0.3, velocity=(1.0, -2.0), spin=3.0, name="bar"
@@ -77,6 +78,7 @@ def test_a_body_turns_as_it_is_after_statics() -> None:
     np.testing.assert_allclose(system.rate[at], np.cross(SPIN, x), atol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_functions_of_the_place_and_what_cannot_be() -> None:
     other = sa.System(plate(velocity=VELOCITY, spin=SPIN))
     field = sa.System(plate(velocity=lambda X: VELOCITY + np.cross(SPIN, X)))
@@ -141,6 +143,7 @@ def test_a_free_system_keeps_its_momenta() -> None:
     assert drift < 1e-6 * np.abs(found[0, 3:]).max()  # of second order in the step
 
 
+@pytest.mark.collective(rows=0)
 def test_readers_of_the_mass_see_a_density_that_has_changed() -> None:
     rho = sa.Parameter("rho", 500.0)
     given: dict[str, Any] = {"EA": 100.0, "EI": 0.1, "rho": rho, "A": 1e-3}

@@ -56,7 +56,6 @@ class Beam:
         return np.array([*u, *np.array([lost, self.system.strain_energy()]) / self.length * 100])
 
 
-@pytest.mark.collective
 def test_ranks_and_restarts_between_them_change_nothing(shared_tmp_path: Path) -> None:
     require_ranks_and_restarts(Beam, shared_tmp_path, 1.5, 4.0)
 

@@ -124,6 +124,7 @@ def applied(made: Multigrid, r: np.ndarray) -> np.ndarray:
     return z
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("make", [clamped, partly, several])
 def test_a_cycle_is_symmetric_positive_and_scales(make: Made) -> None:
     system = make(1.0)
@@ -146,6 +147,7 @@ def test_a_cycle_is_symmetric_positive_and_scales(make: Made) -> None:
     assert np.array_equal(applied(made, a), z * 2.0**-200)
 
 
+@pytest.mark.collective(rows=4)
 @pytest.mark.parametrize("make", [clamped, partly, several, slit])
 def test_levels_that_ranks_share_or_divide_are_the_same(
     make: Made, monkeypatch: pytest.MonkeyPatch
@@ -169,6 +171,7 @@ def test_grid_nodes_have_copies_beside_slits() -> None:
     assert 3 * (7 * 4 * 4 + 3 * 4 * 2) == 408
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize(
     ("make", "most"), [(clamped, 13), (partly, 13), (several, 13), (slit, 13), (graded, 40)]
 )

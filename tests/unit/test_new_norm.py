@@ -118,6 +118,7 @@ class Given(Stopping):
         return np.full(self.rows.count, self.noise_of_all)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("shares", "lengths", "noise", "reason", "iterations"),
     [
@@ -148,6 +149,7 @@ def test_the_rule_ends_where_it_says(
     assert (found[-1], len(found)) == (reason, iterations)
 
 
+@pytest.mark.collective(rows=0)
 def test_an_old_tangent_goes_on_while_residuals_fall_by_half() -> None:
     """Without a question whether this is round-off."""
     system, _ = hanging()

@@ -107,6 +107,7 @@ def coincide(r_a: Any, r_b: Any) -> list[Any]:
     return list(r_a - r_b)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("metre", [1.0, 1e3])
 @pytest.mark.parametrize(
     ("links", "k", "c", "load"),
@@ -144,6 +145,7 @@ def test_a_stiff_chain_is_converged_at_its_round_off(
 
 
 # ---- tolerances ----------------------------------------------------------------------------------
+@pytest.mark.collective(rows=0)
 def test_motions_take_the_tolerance_that_is_asked_for() -> None:
     def iterations(**options: Any) -> int:
         system, _ = beam(10.0, rho=1e3)
@@ -183,6 +185,7 @@ class Halving:
         return NOT_FINITE
 
 
+@pytest.mark.collective(rows=0)
 def test_iterations_are_counted_halved_and_given_up() -> None:
     assert newton(Halving(), 4) == Solution(1, 4)
     assert newton(Halving(), 3).reason < 0
@@ -191,6 +194,7 @@ def test_iterations_are_counted_halved_and_given_up() -> None:
     assert newton(Halving(outside=0.2), 20) == Solution(NOT_FINITE, 0)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("angle", [0.1, 0.1 + 2.9 / 7])
 def test_nothing_loaded_is_in_equilibrium(angle: float) -> None:
     """Round-off of the constraints is no reason for a step, nor that of the step for another."""

@@ -47,6 +47,7 @@ EXACT = {"rtol": 1e-10, "atol": 1e-12}
 
 
 # ---- events -------------------------------------------------------------------------------------
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("method", METHODS)
 def test_zeros_on_any_number_of_ranks(method: str) -> None:
     problem, z = thrown(method)
@@ -67,6 +68,7 @@ def test_zeros_on_any_number_of_ranks(method: str) -> None:
     assert len({tuple(times) for times in COMM.allgather((*up, *down, *twice, *ends))}) == 1
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_function_that_comes_to_zero_and_stays(method: str) -> None:
     problem, z = thrown(method)
@@ -118,6 +120,7 @@ def test_a_solve_within_a_solve_is_refused(by: str) -> None:
     assert time == pytest.approx(0.0 if by == "monitor" else passages(0.1)[0])
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("by", ["action", "monitor"])
 def test_a_time_set_within_a_solve_is_refused(by: str) -> None:
     problem, z = thrown()
@@ -132,6 +135,7 @@ def test_a_time_set_within_a_solve_is_refused(by: str) -> None:
     fails(problem, asked="time", given=0.01)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("what", ["state", "rate"])
 def test_a_motion_begins_with_numbers(method: str, what: str) -> None:
@@ -166,6 +170,7 @@ def test_values_that_differ_from_rank_to_rank_are_named() -> None:
         fails(problem, asked="event", given=lambda found: len({*found}) == COMM.size)
 
 
+@pytest.mark.collective(rows=0)
 def test_wrong_arguments_of_motions() -> None:
     problem, z = thrown()
     wrong: list[tuple[str, Any]] = [("terminate", "no"), ("direction", True)]
@@ -199,6 +204,7 @@ def test_forces_follow_rates_again_after_statics_in_an_action() -> None:
     assert body.position(system)[1] == pytest.approx(-1.0 + 0.4 * math.exp(-0.8), abs=1e-5)
 
 
+@pytest.mark.collective(rows=0)
 def test_velocities_of_round_off_are_not_told_of() -> None:
     """At the top of its flight a body has next to no velocity; what rounds off is no surprise."""
     body = sa.RigidBody.sphere(0.1, rho=1000.0, velocity=(0.0, 0.0, SPEED))
@@ -210,6 +216,7 @@ def test_velocities_of_round_off_are_not_told_of() -> None:
     assert body.position(system)[2] == pytest.approx(SPEED * 0.4 - 5 * 0.16, abs=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("spin", "rho", "steps", "told"),
     [(0.15, 0.9, 28, False), (0.25, 0.9, 28, True), (0.049, 1.0, 70, False)],
@@ -235,6 +242,7 @@ def test_spin_that_a_step_does_not_resolve_is_told_once(
     assert problem.energies.kinetic == pytest.approx(energy, rel=2e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_heavy_top_precesses_in_steps_of_eleven_degrees() -> None:
     """Regular precession (L. D. Landau, E. M. Lifshitz, Mechanics, 35): W (J3 w3 - J1 W c) = m g l.
 

@@ -46,7 +46,7 @@ def spring(r_a: Any, r_b: Any, *, k: Any) -> Any:
     return k / 2 * (r_b - r_a).dot(r_b - r_a)
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("size", [1.0, 1e-3])
 @pytest.mark.parametrize("bump", [0.0, 0.05])
 def test_nodes_of_two_regions_are_paired_by_position(bump: float, size: float) -> None:

@@ -77,6 +77,7 @@ def of_kinds(*kinds: str) -> Samples:
     return Samples(x, cells, fields, numbers, {"stress": "N/mm²"}, texts)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(
     "kinds",
     [
@@ -376,6 +377,7 @@ def test_fields_that_differ_between_ranks(shared_tmp_path: Path) -> None:
         output.write(shared_tmp_path / "sheet", given)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("suffix", ["pvd", "vtkhdf"])
 def test_bodies_that_differ_between_ranks(shared_tmp_path: Path, suffix: str) -> None:
     series = Series(shared_tmp_path / f"run.{suffix}")
@@ -416,6 +418,7 @@ def test_files_of_other_origin_are_refused(tmp_path: Path) -> None:
         output.read(tmp_path / "other.vtu")
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("at", ["lattice", "cell"])
 def test_slabs_are_the_samples(
     at: Any, shared_tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -47,6 +47,7 @@ def gas(p: sa.Parameter) -> tuple[Any, list[Any]]:
     return body, [sa.Cavity(body["inside"], gas=sa.Gas(p, ambient=0.5))]
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(
     ("model", "along"),
     [(block, "p"), (block, "time"), (plate, "p"), (gas, "p")],

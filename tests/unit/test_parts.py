@@ -134,6 +134,7 @@ def test_joints_join_parts_and_supports_divide_them() -> None:
     assert count(support, joint, lambda a, b, c: spring(a, b, c, "x1")) == 2
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize(
     ("size", "options"),
     [(1e-170, {}), (1e-60, {}), (1e60, {}), (1e-60, KRYLOV | {"ksp_atol": 0.0})],
@@ -191,6 +192,7 @@ def inflate(metre: float, kilogram: float) -> tuple[list[int], Array]:
     return iterations, history["V"]
 
 
+@pytest.mark.collective(rows=0)
 def test_motions_by_gas_do_not_depend_on_units() -> None:
     iterations, expected = inflate(1.0, 1.0)
     assert np.ptp(expected) > 1e-3 * expected[0]
@@ -200,6 +202,7 @@ def test_motions_by_gas_do_not_depend_on_units() -> None:
         assert volumes == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_residual_that_options_leave_is_told() -> None:
     given: list[dict[str, Any]] = [
         {"snes_type": "ksponly"},

@@ -56,6 +56,7 @@ CORNERS = [(0.2, 0.3, 0.2), (0.8, 0.3, 0.25), (0.7, 0.8, 0.7)]
 
 
 # ---- paths --------------------------------------------------------------------------------------
+@pytest.mark.collective(rows=0)
 def test_a_helix() -> None:
     frame = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     helix = sa.Helix(2.0, pitch=3.0, turns=2.5, hand=-1, start=90.0, taper=0.1, frame=frame)
@@ -74,12 +75,14 @@ def test_a_helix() -> None:
     assert replace(helix, taper=0.0).radius == 2.0  # a value
 
 
+@pytest.mark.collective(rows=0)
 def test_a_braid_has_both_hands() -> None:
     paths = sa.braid(30.0, 3, radius=2.0, length=1.0, start=10.0)
     assert [path.hand for path in paths] == [1, 1, 1, -1, -1, -1]
     assert [path.start for path in paths] == [10.0, 130.0, 250.0] * 2
 
 
+@pytest.mark.collective(rows=0)
 def test_tangents_of_own_functions_and_polygons() -> None:
     def tangent(s: Array) -> Array:
         return np.stack([0.6 + 0 * s, 2.25 * np.cos(9 * s), -1.4 * np.sin(7 * s)], axis=1)
@@ -101,6 +104,7 @@ def test_tangents_of_own_functions_and_polygons() -> None:
         np.testing.assert_allclose(every.curves[k].tangent(one)[0], t)
 
 
+@pytest.mark.collective(rows=0)
 def test_bad_paths() -> None:
     with refused(sa.ParameterError, asked="pitch", possible=("pitch", "angle")):
         sa.Helix(1.0, length=1.0)
@@ -134,6 +138,7 @@ def test_bad_paths() -> None:
 
 
 # ---- cells that cut -----------------------------------------------------------------------------
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("warp", [None, distorted])
 @pytest.mark.parametrize("cell", list(ELEMENTS))
 @pytest.mark.filterwarnings("ignore:body 'block'. tet4 locks")
@@ -183,6 +188,7 @@ def test_short_crossings_share_an_equation() -> None:
     assert (np.diff(pieces.crossing) >= 0).all()
 
 
+@pytest.mark.collective(rows=0)
 def test_corners_end_a_piece_but_no_crossing() -> None:
     body = block(n=(1, 1, 1))
     pieces = body.along(CORNERS).cut.pieces

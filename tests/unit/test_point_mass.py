@@ -89,7 +89,6 @@ def test_planes_and_units_change_nothing() -> None:
     assert len(set(iterations)) == 1
 
 
-@pytest.mark.collective
 @pytest.mark.parametrize("n", [2, 3])
 def test_a_projectile(n: int) -> None:
     """Generalized-alpha is exact for constant accelerations; an impulse of a force adds p/m."""
@@ -140,7 +139,6 @@ def test_masses_do_as_rigid_bodies_on_springs_do() -> None:
     assert np.abs(points[1] - balls[1]).max() < 1e-5
 
 
-@pytest.mark.collective
 def test_supports_of_single_coordinates() -> None:
     flat, deep = sa.PointMass(M, (0.3, 0.0)), sa.PointMass(M, (0.3, 0.0, 0.1))
     push = sa.fix(flat, "y", displacement=0.1), sa.fix(deep, ("x", "z"), displacement=(0.2, 0, 0))
@@ -202,7 +200,6 @@ def test_what_is_drawn() -> None:
         sa.sample(system, mass, fields=["J"])
 
 
-@pytest.mark.collective
 def test_what_is_refused() -> None:
     mass, flat = sa.PointMass(M, name="m"), sa.PointMass(M, (0.0, 0.0), name="f")
     for wrong in (0.0, -1.0, math.nan, (1.0, 2.0), None):

@@ -253,7 +253,6 @@ class Beam:
         return np.array([*u, 100.0 * lost])
 
 
-@pytest.mark.collective
 def test_ranks_and_restarts_between_them_change_nothing(shared_tmp_path: Path) -> None:
     """All ranks beside one; saved in the middle by one and read by all, and the other way round."""
     require_ranks_and_restarts(Beam, shared_tmp_path, 1.5, 3.0)

@@ -111,6 +111,7 @@ def _hinge(body: sa.PlanarBody) -> sa.Constraint:
     return sa.joints.revolute(body.at((0, 0)), sa.ground.at((0, 0)))
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("body", "act", "parts"),
     [
@@ -135,6 +136,7 @@ def test_what_has_which_parts(body: Any, act: Any, parts: set[str]) -> None:
     assert {part for part in PARTS if isinstance(found, getattr(protocol, part))} == parts
 
 
+@pytest.mark.collective(rows=0)
 def test_a_layout_names_what_it_does_not_know() -> None:
     mine, other = sa.PlanarBody(name="mine"), sa.PlanarBody(name="other")
     load = sa.force(mine, (1.0, 0.0))
@@ -188,6 +190,7 @@ def test_places_that_are_asked_for_leave_nothing() -> None:
         assert left() is None
 
 
+@pytest.mark.collective(rows=0)
 def test_names_are_numbered_in_a_system() -> None:
     class Load:
         def __init__(self, name: str) -> None:
@@ -208,6 +211,7 @@ def test_names_are_numbered_in_a_system() -> None:
     assert system._discrete.name(terms[3]) == "a #4"
 
 
+@pytest.mark.collective(rows=0)
 def test_a_body_is_no_place() -> None:
     body = sa.PlanarBody()
     system = System(body)

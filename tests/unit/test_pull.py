@@ -218,6 +218,7 @@ class Sum:
         beside(0.0)
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize(
     "model",
     [

@@ -75,6 +75,7 @@ def test_rubs_in_its_bearing(mu):
     assert cord.dissipated(system) == pytest.approx((T[1] - T[0]) * moved, rel=1e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_tensions_are_those_of_the_strains():
     """One call, or one for each step: strains of 1e-4 are not left to 1e-9 of the lengths."""
     tensions = []
@@ -142,6 +143,7 @@ def lifting(turned):
     return sa.StaticProblem(system), lambda: system.position(load.centre)[0, 1] + 5.0
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("total", [5.0, 2 * math.pi, 6 * math.pi])
 @pytest.mark.parametrize("how", ["support", "joint"])
 def test_turns_of_a_rigid_body_in_space_are_all_counted(how, total):
@@ -163,6 +165,7 @@ def test_turns_of_a_rigid_body_in_space_are_all_counted(how, total):
     assert len(problem.history.steps) == 1
 
 
+@pytest.mark.collective(rows=0)
 def test_refuses_a_parameter_that_turns_a_rigid_body_by_more_than_it_can_tell():
     angle = sa.Parameter("angle")
 
@@ -184,6 +187,7 @@ def test_refuses_a_parameter_that_turns_a_rigid_body_by_more_than_it_can_tell():
     assert way() == pytest.approx(4.5 * R, rel=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 def test_says_when_a_drum_is_empty():
     roll = sa.PlanarBody((0, 0), mass=1.0, inertia=0.01, name="roll")
     load = sa.PointMass(3.0, (R, -5.0, 0.0))
@@ -197,6 +201,7 @@ def test_says_when_a_drum_is_empty():
     assert caught.value.time == pytest.approx(math.pi / 6, rel=1e-2)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("turns", [0, 1])
 def test_slides_around_a_bollard(turns):
     """exp(mu phi) with full turns."""
@@ -215,6 +220,7 @@ def test_slides_around_a_bollard(turns):
     assert cord.tensions(system)[1] == pytest.approx(expected, rel=1e-8)
 
 
+@pytest.mark.collective(rows=0)
 def test_refuses_what_cannot_be():
     """One error each, on every rank."""
     mass, at = sa.PointMass(1.0, (-R, -1.0, 0.0)), sa.ground.at((0.0, 0.0, 0.0))

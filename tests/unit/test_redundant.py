@@ -158,6 +158,7 @@ def test_a_closed_chain_of_parallel_hinges_has_three_redundant_equations() -> No
     assert system._discrete.numbering.size == 36 + 18 + 20 - 3
 
 
+@pytest.mark.collective(rows=0)
 def test_rows_that_depend_only_at_a_dead_point_stay() -> None:
     """Two rods in line hold a point across only to second order there, and at once off it."""
     a, b = link("one", (0, 0, 0), (1, 0, 0)), link("two", (1, 0, 0), (2, 0, 0))
@@ -204,6 +205,7 @@ def jacks(length: Any, other: Any) -> tuple[sa.System, list[str]]:
     return build(a, terms=[sa.fix(a["x0"]), *rods])
 
 
+@pytest.mark.collective(rows=0)
 def test_lengths_that_differ_by_round_off_do_not_contradict_each_other() -> None:
     """That is less than 1e-7 of the size of the model."""
     _, told = jacks(1.0, 1.0 + 3e-8)
@@ -212,6 +214,7 @@ def test_lengths_that_differ_by_round_off_do_not_contradict_each_other() -> None
         jacks(1.0, 1.0 + 5e-7)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(("apart", "count"), [(3e-10, 1), (1e-8, 0)])
 def test_rows_that_are_nearly_the_same_depend_on_each_other(apart: float, count: int) -> None:
     J = csr_array(np.array([[1.0, 0.0, 0.0], [np.cos(apart), np.sin(apart), 0.0], [0, 0, 1.0]]))
@@ -231,6 +234,7 @@ def test_the_last_row_is_left_out_that_has_a_part_in_a_combination() -> None:
         assert redundant._implied([(rows, np.array([0.7, -0.7, part]))]) == [left_out]
 
 
+@pytest.mark.collective(rows=0)
 def test_a_group_that_would_take_minutes_is_not_eliminated() -> None:
     """One coordinate of some million constraints at one place: 2e12 operations."""
     count = 1_500_000
@@ -260,6 +264,7 @@ def test_an_equation_that_will_contradict_is_named_before_anything_is_solved(
     assert not problem.history.steps
 
 
+@pytest.mark.collective(rows=0)
 def test_an_equation_that_contradicts_much_later_is_an_error_then() -> None:
     system, _ = jacks(1.0, lambda t: 1.0 + max(0.0, t - 0.5))
     problem = sa.StaticProblem(system)
@@ -274,6 +279,7 @@ def test_an_equation_that_contradicts_much_later_is_an_error_then() -> None:
     assert np.isfinite(later.state).all()
 
 
+@pytest.mark.collective(rows=0)
 def test_equations_that_agree_at_all_times_are_solved() -> None:
     bars, joints = four_bar()
     turn = sa.joints.rotation(*joints[0].ends, angle=lambda t: 2.0 * t, name="turn")
@@ -305,6 +311,7 @@ def wing(half: bool, units: float) -> tuple[sa.System, list[str], Any]:
     return system, told, body.at((5.5 * s, 0.5 * s, 0.0))
 
 
+@pytest.mark.collective(rows=0)
 def test_half_a_model_whose_base_is_guided_too() -> None:
     """Nodes of the plane of symmetry are held across it, and by a base that turns far within it."""
     for units in (1.0, 1e3):

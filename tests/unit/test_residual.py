@@ -49,7 +49,7 @@ def told(options: dict[str, Any], way: str, length: float = 4.0) -> tuple[Any, l
     return found, [str(warning.message) for warning in caught]
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("way", ["statics", "path", "motion"])
 def test_factors_of_a_triangle_of_an_unsymmetric_tangent_are_told_and_mended(way: str) -> None:
     """Before: residuals of 0.5 % without a word, more iterations, or none that end."""

@@ -59,6 +59,7 @@ def local(system: sa.System, body: sa.RigidBody) -> Any:
     ).ravel()
 
 
+@pytest.mark.collective(rows=0)
 def test_the_energy_of_rigidity_is_that_of_its_six_conditions() -> None:
     body = sa.RigidBody(position=(3.0, -2.0, 1.0), frame=FRAME, length=0.3)
     system = sa.System(body)
@@ -88,6 +89,7 @@ def test_the_energy_of_rigidity_is_that_of_its_six_conditions() -> None:
     assert sa.check(system).passed
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("stretch", [1e-6, 1e-12, -1e-15])
 def test_a_stretch_of_the_last_digits_is_seen(stretch: float) -> None:
     body = sa.RigidBody(position=(1000.0, -200.0, 30.0), frame=FRAME, length=0.25)
@@ -124,6 +126,7 @@ def test_the_mass_matrix_is_the_sum_over_particles() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_kinetic_energy_of_a_velocity_and_a_spin() -> None:
     spin, velocity = np.array([1.0, -2.0, 0.5]), np.array([0.3, 0.1, -0.7])
     J, c = np.diag([0.1, 0.12, 0.15]), np.array([0.02, 0.01, 0.03])
@@ -147,6 +150,7 @@ def test_kinetic_energy_of_a_velocity_and_a_spin() -> None:
     np.testing.assert_allclose(system.velocity(place)[0], expected, rtol=1e-13)
 
 
+@pytest.mark.collective(rows=0)
 def test_weight_acts_at_the_centre() -> None:
     masses, places = cloud(3)
     body = body_of(masses, places, position=(1.0, 2.0, 3.0), frame=FRAME)
@@ -158,6 +162,7 @@ def test_weight_acts_at_the_centre() -> None:
     np.testing.assert_allclose(f.ravel(), -masses.sum() * C.T @ G, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("name", ["box", "cylinder", "sphere"])
 def test_moments_of_shapes(name: str) -> None:
     """Second moments of the mass by the hexahedra that are drawn."""
@@ -203,6 +208,7 @@ def test_a_held_body_reports_force_and_moment() -> None:
     np.testing.assert_allclose(hold.reaction(system).moment_about(about), -moment, rtol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_prescribed_rotation() -> None:
     body = sa.RigidBody.box((0.4, 0.2, 0.2), position=(1.0, 0.0, 0.0), frame=FRAME, rho=1.0)
     axis = np.array([0.0, 0.6, 0.8])
@@ -221,6 +227,7 @@ def test_a_prescribed_rotation() -> None:
     np.testing.assert_allclose(place, [1.5, 0.0, 0.0] + R @ FRAME @ corner, atol=1e-14)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_gradient_that_is_no_rotation() -> None:
     body = sa.RigidBody()
     small, one = (pytest.approx(factor * np.eye(3)) for factor in (0.1, 1.0))
@@ -314,6 +321,7 @@ def test_it_is_drawn(shared_tmp_path: Path) -> None:
     assert volume == pytest.approx(0.4 * 0.2 * 0.1, rel=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_body_of_points_is_drawn_as_the_box_of_its_moments() -> None:
     inside = sa.RigidBody.box((0.4, 0.3, 0.2), rho=5.0)
     assert inside._moments is not None
@@ -322,6 +330,7 @@ def test_a_body_of_points_is_drawn_as_the_box_of_its_moments() -> None:
     np.testing.assert_allclose(np.sort(np.abs(body._shape.points), axis=0)[-1], [0.2, 0.15, 0.1])
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("options", "data"),
     [
@@ -352,6 +361,7 @@ def test_impossible_bodies(options: dict[str, Any], data: dict[str, Any]) -> Non
         sa.RigidBody(**options)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("make", "data"),
     [
@@ -396,6 +406,7 @@ def test_impossible_shapes_and_places(make: Any, data: dict[str, Any] | None) ->
         make()
 
 
+@pytest.mark.collective(rows=0)
 def test_mass_of_nothing() -> None:
     with refused(sa.ParameterError, asked="rho"):
         sa.System(sa.RigidBody(), terms=[sa.gravity(G)])

@@ -28,6 +28,7 @@ def block(Q: Any) -> sa.RigidBody:
     return sa.RigidBody(at, frame=frame, name="block", mass=0.7, inertia=inertia)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("turned", [False, True], ids=["at rest", "turned"])
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_a_clamp_has_no_strain_of_its_own(element: str, turned: bool) -> None:
@@ -58,6 +59,7 @@ def _rotation(R: Any, share: float) -> Any:
     return Rotation.from_rotvec(share * Rotation.from_matrix(R).as_rotvec()).as_matrix()
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("place", ["edge", "node"])
 def test_a_held_body_holds_as_fix_does(element: str, place: str) -> None:
@@ -140,6 +142,7 @@ def _turn_of(system: sa.System, head: sa.RigidBody) -> Any:
     return (x[1:] - x[0]).T @ head.frame.T
 
 
+@pytest.mark.collective(rows=0)
 def test_what_is_held_of_cells_corners_and_points() -> None:
     """Multipliers by kind of place: of positions, of whole slopes, of components."""
     mesh = sa.Mesh.box((2.0, 1.0), (2, 2))
@@ -173,6 +176,7 @@ def test_what_is_held_of_cells_corners_and_points() -> None:
     }
 
 
+@pytest.mark.collective(rows=0)
 def test_dofs_are_named() -> None:
     body, _, _ = bar("ancf_cable", np.eye(3))
     with refused(sa.ParameterError, asked="dofs", given="position", possible=("clamp", "all")):

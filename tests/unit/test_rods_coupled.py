@@ -27,6 +27,7 @@ def tip(body: sa.Body, F: Any, M: Any) -> tuple[Any, Any]:
     return system.displacement(body["end"])[0], system.gradient(body["end"])[0]
 
 
+@pytest.mark.collective(rows=0)
 def test_couplings_are_compliances_at_small_load() -> None:
     """The last quarter turns by C^-1 of the forces of all six kinds; in any frame and in mm."""
     length, small = 0.4, 1e-6
@@ -46,6 +47,7 @@ def test_couplings_are_compliances_at_small_load() -> None:
         np.testing.assert_allclose(frame.T @ u / unit, right, rtol=1e-4, atol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_diagonal_matrix_is_the_law_of_principal_stiffnesses() -> None:
     section = sa.Section.rectangle(0.02, 0.01).rod(E=1e9, nu=0.3, rho=1e3)
     names = ("EA", "GA2", "GA3", "GJ", "EI2", "EI3")
@@ -71,6 +73,7 @@ def test_entries_follow_parameters() -> None:
     assert F[2, 1] == pytest.approx(math.sin(0.5 * e[3]), rel=1e-5)
 
 
+@pytest.mark.collective(rows=0)
 def test_viscosity_of_coupled_rods() -> None:
     """Rates that strain no section dissipate eta A/C11 times twice their energy."""
     section = {"rho": 1e3, "A": 1e-4, "I2": 1e-9, "I3": 1e-9}
@@ -89,6 +92,7 @@ def test_viscosity_of_coupled_rods() -> None:
     assert work[1] == pytest.approx(0.1 * work[0], rel=1e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_refused_matrices() -> None:
     law = sa.energies.rod
     with refused(sa.ParameterError, asked="C"):
@@ -107,6 +111,7 @@ def test_refused_matrices() -> None:
     assert pickle.loads(pickle.dumps(law(C=COUPLED))).__name__ == "rod"
 
 
+@pytest.mark.collective(rows=0)
 def test_a_strip_of_one_layer_is_a_rectangle() -> None:
     layers = sa.Layers([(sa.energies.saint_venant_kirchhoff(), 0.01)])
     strip = sa.Section.laminate(layers, width=0.05, E=1e9, nu=0.3, rho=10.0)
@@ -120,6 +125,7 @@ def test_a_strip_of_one_layer_is_a_rectangle() -> None:
     np.testing.assert_allclose(same.C, strip.C, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_sandwich_shears_in_its_core() -> None:
     """GA3 of thin stiff faces on a soft core is G h^2 b/h of the core (1 % of the thickness)."""
     iso = sa.energies.saint_venant_kirchhoff()
@@ -130,6 +136,7 @@ def test_a_sandwich_shears_in_its_core() -> None:
     assert strip.C[2, 2] == pytest.approx(right, rel=2e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_turned_layers_and_units() -> None:
     """Layers turned the other way change the sign of couplings; mm and MPa are N mm^2."""
     one = sa.Section.laminate(layup((45, 45, 0, 0)), width=0.03, **PLY).C
@@ -144,6 +151,7 @@ def test_turned_layers_and_units() -> None:
     np.testing.assert_allclose(C, one * np.outer(scale, scale), rtol=1e-9, atol=1e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_refused_strips() -> None:
     make, law = sa.Section.laminate, sa.energies.saint_venant_kirchhoff()
     with refused(sa.ParameterError, asked="layers"):

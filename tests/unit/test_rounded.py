@@ -87,6 +87,7 @@ def differ(system: sa.System, rounded: Rounded) -> float:
     return float(expected.norm(3) / size)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("made", [symmetric, unsymmetric, joined, travelling])
 def test_products_are_those_of_petsc(made: Callable[[], sa.System]) -> None:
     system = made()

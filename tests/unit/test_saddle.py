@@ -97,6 +97,7 @@ def both() -> sa.System:
     return squeezed(sa.elements.tet10, "tetra10", "continuous", tie=True)
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize(
     ("make", "most"),
     [
@@ -133,6 +134,7 @@ def test_forces_of_constraints_are_those_of_a_direct_solver(make: Made, most: fl
         assert 0.0 < wrong < exact * size
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("make", [tied, across, carried, both])
 def test_followers_fulfil_the_equations(make: Made) -> None:
     system = make()
@@ -226,6 +228,7 @@ def swinging() -> sa.System:
     return sa.System(a, b, plate, terms=[sa.fix(a["x0"]), *joints, sa.gravity((0.0, 0.0, -9.81))])
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("most", [None, 2])
 def test_motions(monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
     """Large ones by default; factors take over where `most` iterations do not suffice."""

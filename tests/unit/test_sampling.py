@@ -252,7 +252,7 @@ PLATES = {
 }
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("case", PLATES)
 def test_resultants_of_plates_carry_the_load(case: str) -> None:
     """Membrane force and bending moment of a strip that is pulled, or bent, per width."""
@@ -486,7 +486,7 @@ def test_principal_values_and_directions() -> None:
         samples.principal("stress")
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("at", ["lattice", "cell", "gauss"])
 def test_samples_made_in_slabs_are_those_made_at_once(
     at: Any, monkeypatch: pytest.MonkeyPatch

@@ -75,7 +75,7 @@ TURN = np.array([[0.6, -0.8, 0.0], [0.0, 0.0, -1.0], [0.8, 0.6, 0.0]])
 STRETCH = np.array([[1.3, 0.2, 0.0], [-0.1, 0.9, 0.3], [0.2, 0.0, 1.1]])
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("kind", ELEMENTS)
 def test_affine_and_rigid_states_on_curved_cells(kind: str) -> None:
     """Constant strain is in equilibrium, and a turn has no forces."""
@@ -163,7 +163,7 @@ def test_displacements_are_of_third_order(kind: str) -> None:
     assert np.log2(errors[0] / errors[1]) > 2.8
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("kind", ELEMENTS)
 def test_a_pressure_follows_curved_faces(kind: str) -> None:
     """On a closed surface it has no resultant in any state; in a cube the stress is -p."""
@@ -227,7 +227,7 @@ def test_a_hole_with_lids_has_the_volume_of_the_cells_that_it_takes(kind: str) -
     assert (0.5 + gas.pressure(system)) * volume == pytest.approx(1.3 * 0.5 * taken, rel=1e-9)
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_loads_act_on_faces_and_inside(kind: str) -> None:
     body = block(kind, rho=2.0)
@@ -360,7 +360,6 @@ def lean_over(X: Array) -> Array:
     return X @ np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.04]])
 
 
-@pytest.mark.collective
 @pytest.mark.filterwarnings("ignore:.*inside of an edge")
 def test_poor_cells_are_told_with_remedies() -> None:
     kinds = ("hexahedron", "tetra", "tetra10", "wedge", "wedge15", "hexahedron20", "hexahedron27")

@@ -58,6 +58,7 @@ def flux(mesh: Mesh, name: str) -> float:
     return total
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("cell", BOXES)
 def test_sides_of_all_cell_types(cell: str) -> None:
     divisions = (3, 2, 2)[: CELLS[cell].dimension]
@@ -89,6 +90,7 @@ def test_sides_of_all_cell_types(cell: str) -> None:
     new.check()
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("cell", [c.name for c in CELLS.values() if c.dimension == 3])
 def test_outer_facets_close_the_volume(cell: str) -> None:
     """The flux of X through them is three times the volume: each is there, turned outwards."""
@@ -242,6 +244,7 @@ def fails_on_last_rank(X: np.ndarray) -> np.ndarray:
 CONDITION = {"asked": "where", "possible": (("(n,)", "bool"),)}
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize(
     ("error", "data", "given"),
     [

@@ -117,7 +117,6 @@ def test_volumes_converge(cell: str, order: int) -> None:
         assert np.log2(off[0] / off[1]) == pytest.approx(order, abs=0.25)
 
 
-@pytest.mark.collective
 def test_divisions_and_places() -> None:
     mesh = Mesh.tube(1.0, 4.0, 3.0, (2, 3, 5), symmetric="xy", comm=COMM)
     assert {r.name: r.size for r in mesh} == {
@@ -133,7 +132,6 @@ def test_divisions_and_places() -> None:
     np.testing.assert_allclose(np.linalg.norm(x - [5.0, 0.0, 0.0], axis=1), 2.0)
 
 
-@pytest.mark.collective
 @pytest.mark.parametrize(
     ("error", "data", "make"),
     [

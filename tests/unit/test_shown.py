@@ -52,6 +52,7 @@ def test_notebooks_show_a_body_with_its_energy_and_parameters():
     assert html.count("<tr>") == 5
 
 
+@pytest.mark.collective(rows=0)
 def test_long_tables_keep_their_ends():
     rows = [("time", "of"), *((str(k), "a < b") for k in range(100))]
     html = display.table(rows)
@@ -96,6 +97,7 @@ def test_those_of_motions_too():
         problem.tss  # noqa: B018
 
 
+@pytest.mark.collective(rows=0)
 def test_names_that_are_none_get_a_hint():
     with pytest.raises(AttributeError, match=r"'Boddy'\. Did you mean 'Body'"):
         sa.Boddy  # noqa: B018
@@ -117,6 +119,7 @@ def test_names_that_are_none_get_a_hint():
         sa.gravity(body)
 
 
+@pytest.mark.collective(rows=0)
 def test_pictures_without_a_path_are_for_notebooks(shared_tmp_path):
     system = model()
     problem = sa.StaticProblem(system)
@@ -133,6 +136,7 @@ def test_pictures_without_a_path_are_for_notebooks(shared_tmp_path):
         history.plot("P", path="plot.jpg")
 
 
+@pytest.mark.collective(rows=0)
 def test_what_belongs_elsewhere_is_told_where():
     system = model()
     body = system.bodies[0]
@@ -174,6 +178,7 @@ def test_steps_are_inspected_one_by_one(element, function, capsys):
     assert (r"J F^{-T}" in text) == (function != "shape" and element == "tet4")
 
 
+@pytest.mark.collective(rows=0)
 def test_one_function_of_c_is_inspected(capsys):
     inspection.main("yeoh", "tet4", form="c", function="residual")
     text = capsys.readouterr().out
@@ -183,6 +188,7 @@ def test_one_function_of_c_is_inspected(capsys):
         inspection.main("yeoh", "tet4", form="c", function="residua")
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("count", [3, 18, 19, 20, 40])
 def test_a_printed_history_has_twenty_lines_at_most(count):
     ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0)

@@ -112,7 +112,7 @@ def factored(system: sa.System) -> tuple[float, float]:
     return known.getMumpsRinfog(1), -1e6 * entries if entries < 0 else entries
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("divisions", [(12, 12, 12), (150, 4, 4), (40, 40, 2), (9, 8, 7)])
 def test_factors_are_about_as_large_as_predicted(divisions: Any) -> None:
     system = loaded(divisions)

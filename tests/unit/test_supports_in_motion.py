@@ -35,6 +35,7 @@ def pushed(
     return problem, hold, rod
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_kink_where_a_call_begins_and_ends_is_none(method: str) -> None:
     """A push for 0.1 s, then none: forces of each call are those of its own acceleration."""
@@ -64,6 +65,7 @@ def test_round_off_where_a_motion_will_begin_is_no_kink(method: str) -> None:
         problem.solve(to=0.1, step=1e-2, adaptive=False)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("between", [False, True])
 def test_a_velocity_that_jumps_is_an_impact(method: str, between: bool) -> None:
@@ -78,6 +80,7 @@ def test_a_velocity_that_jumps_is_an_impact(method: str, between: bool) -> None:
     assert history["z"][-1] == pytest.approx(0.1, abs=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("power", [0, 1, 2])
 def test_a_motion_jumps_by_more_than_the_next_derivative_explains(power: int) -> None:
     """1e-9 of positions, 1e-3 of rates, 1e-2 of accelerations."""
@@ -100,6 +103,7 @@ def test_a_motion_jumps_by_more_than_the_next_derivative_explains(power: int) ->
         assert found == tuple(jump and k == power for k in range(3))
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_support_that_jumps_off_its_joint_is_an_error(method: str) -> None:
     place = sa.Parameter("place", 0.0)
@@ -112,6 +116,7 @@ def test_a_support_that_jumps_off_its_joint_is_an_error(method: str) -> None:
     assert problem.system.time == pytest.approx(0.1)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("at", [0.05, 0.052, 0.055])
 @pytest.mark.parametrize("power", [0, 1, 2])
@@ -136,6 +141,7 @@ def turned(course: Callable[[float], float], kind: str, method: str) -> sa.Dynam
     return sa.DynamicProblem(sa.System(rod, terms=terms), method=method)
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("kind", ["angle", "distance"])
 @pytest.mark.parametrize(
     ("method", "at", "power"),
@@ -153,6 +159,7 @@ def test_kinks_of_joints_within_a_call_are_told(
         problem.solve(to=0.07, step=1e-2, adaptive=False)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("kind", ["angle", "distance"])
 @pytest.mark.parametrize("method", METHODS)
 def test_kinks_of_joints_between_calls_are_none(kind: str, method: str) -> None:
@@ -163,6 +170,7 @@ def test_kinks_of_joints_between_calls_are_none(kind: str, method: str) -> None:
             problem.solve(to=to, step=1e-2, adaptive=False)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("kind", ["angle", "distance"])
 def test_joints_that_steps_resolve_are_not_told_of(kind: str) -> None:
     def smooth(t: float) -> float:
@@ -175,6 +183,7 @@ def test_joints_that_steps_resolve_are_not_told_of(kind: str) -> None:
             problem.solve(to=0.1 * (k + 1), step=4e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_motions_that_steps_resolve_are_not_told_of() -> None:
     def smooth(t: float) -> float:
         return 0.1 * math.sin(20.0 * t) + 0.02 * (1 - math.cos(50.0 * t))

@@ -34,6 +34,7 @@ def rope(force, mu=0.25, EA=1e5):
     return sa.System(mass, terms=[cord, sa.fix(mass)]), cord
 
 
+@pytest.mark.collective(rows=0)
 def test_cannot_push():
     """A force or a coefficient that becomes negative on the way is named, not what it ruins."""
     for force, mu, asked in ((lambda t: -t, 0.25, "force"), (1.0, sa.Parameter("mu", -0.1), "mu")):
@@ -64,6 +65,7 @@ def test_rubs_by_the_equation_of_ropes(steps):
     np.testing.assert_allclose(cord.angles(system)[1:-1], TURNS, rtol=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("again", [False, True])
 def test_is_pulled_again_from_no_tension(again):
     """Round-off of tensions and slips let no eyelet slip; in one problem, or in one each time."""
@@ -125,6 +127,7 @@ def test_reverses_over_many_eyelets_in_one_step(eyelets, forces, unit):
     assert problem.history.iterations <= 40  # 20 to 30, by the last bits
 
 
+@pytest.mark.collective(rows=0)
 def test_tells_that_one_that_does_not_stretch_has_no_tensions_where_it_sticks():
     force = sa.Parameter("force", 100.0)
     system, _ = rope(sa.winch(force=force), EA=math.inf)
@@ -252,6 +255,7 @@ def test_eyelets_fill_in_little(cells, mu, most):
     assert operations[1] < most * operations[0]
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("force", [1.0, lambda t: min(t / 2e-3, 1.0)])
 def test_is_drawn_from_rest_in_adaptive_steps(force):
     """A winch pulls a body without tension before: at once, and with a ramp of 2 ms."""
@@ -292,6 +296,7 @@ def test_comes_taut_in_flight():
     assert cord.length(system) == pytest.approx(x, rel=1e-4)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("unit", [1.0, 1e3])
 @pytest.mark.parametrize("EA", [1e4, math.inf])
 @pytest.mark.parametrize("step", [1e-3, 1e-5])
@@ -306,6 +311,7 @@ def test_does_not_push_in_short_steps(EA, unit, step):
     assert speed == pytest.approx(-0.1 * 50 * step, rel=1e-4)
 
 
+@pytest.mark.collective(rows=0)
 def test_names_what_is_wound_up():
     """A mass is drawn in by its cord until nothing of that is left."""
     problem, *_ = flying(feed=lambda t: -t, speed=0.0)
@@ -346,6 +352,7 @@ def drawn_in(axis):
     return cord.length(system), beside
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), (0.0, 0.0, -1.0), (0.6, 0.0, 0.8)])
 def test_eyelets_stick_out_of_rods_in_any_direction(axis):
     """At the offset along the axes of the section, not along those of the ground."""
@@ -373,6 +380,7 @@ def test_meets_others_at_a_knot():
         assert u[a] @ u[b] == pytest.approx((z**2 - x**2 - y**2) / (2 * x * y), abs=1e-8)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(("share", "slack"), [(-3e-9, True), (-3e-10, False), (3e-9, False)])
 def test_is_slack_from_a_thousand_millionth_of_the_unit_on(share, slack):
     """`TOLERANCE`: what is pressed by less stays taut."""
@@ -386,6 +394,7 @@ def test_is_slack_from_a_thousand_millionth_of_the_unit_on(share, slack):
     assert cord.slack(system) == slack
 
 
+@pytest.mark.collective(rows=0)
 def test_refuses_what_cannot_be():
     """One error each, on every rank, that says what was given."""
     mass = sa.PointMass(1.0)
@@ -411,6 +420,7 @@ def test_refuses_what_cannot_be():
         sa.System(mass, terms=[twice, sa.fix(mass)])
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("mu", [0.0, 0.2])
 def test_rests_where_all_is_fixed(mu):
     """Nothing moves: the residuals are the last places of tensions, which friction takes away."""
@@ -449,6 +459,7 @@ def test_passes_eyelets_on_thin_plates(mu):
         sa.System(strip, terms=[beside])
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("pulled", ["start", "end"])
 def test_was_pulled_from_one_end(pulled):
     """The profile of the rope's equation rests in all eyelets, with a mu for each or one."""
@@ -466,6 +477,7 @@ def test_was_pulled_from_one_end(pulled):
         assert cord.dissipated(system) == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.collective(rows=0)
 def test_follows_a_path_of_a_stiff_cord_that_holds_nothing_up():
     """With EA = 1e7 at F = 0 the residuals are the last places of lengths."""
     F = sa.Parameter("F")
@@ -474,6 +486,7 @@ def test_follows_a_path_of_a_stiff_cord_that_holds_nothing_up():
     np.testing.assert_allclose(cord.tensions(system), 100.0, rtol=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 def test_has_no_path_with_friction():
     F = sa.Parameter("F")
     system, _ = rope(sa.winch(force=F))
@@ -481,6 +494,7 @@ def test_has_no_path_with_friction():
         sa.StaticProblem(system).follow(F, to=1.0)
 
 
+@pytest.mark.collective(rows=0)
 def test_follows_a_path_without_friction():
     feed = sa.Parameter("feed", -0.002)
     system, cord, arm = hinged(500.0, feed)
@@ -491,6 +505,7 @@ def test_follows_a_path_without_friction():
     assert turn(system, arm) == pytest.approx(0.665662, rel=1e-6)
 
 
+@pytest.mark.collective(rows=0)
 def test_is_not_moved_by_explicit_methods():
     mass = sa.PointMass(1.0, (1.0, 0.0, 0.0))
     cord = sa.Tendon([sa.ground.at((0.0, 0.0, 0.0)), mass.centre], EA=100.0, tension=1.0)
@@ -499,6 +514,7 @@ def test_is_not_moved_by_explicit_methods():
         problem.solve(to=1e-3, step=1e-4)
 
 
+@pytest.mark.collective(rows=0)
 def test_an_end_that_is_an_array_is_refused():
     places = [sa.ground.at((0.0, 0.0, 0.0)), sa.PointMass(1.0, (1.0, 0.0, 0.0)).centre]
     with pytest.raises(sa.ParameterError, match="give 'fixed' or"):
@@ -572,6 +588,7 @@ def pulled_straight(mu, cells=10):
     return sa.System(rod, terms=[sa.fix(rod["x0"]), cord, weight]), cord
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("mu", [0.02, 0.3])
 def test_hardly_turns_and_needs_no_shorter_steps(mu):
     """Eyelets stick and slip in turn within Newton's method, and rub as ropes do."""
@@ -630,6 +647,7 @@ def pushes(y, *, target, k):
     return -k + 0 * y
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("law", [pulls, only_pulls])
 @pytest.mark.parametrize(
     ("step", "more"),
@@ -650,6 +668,7 @@ def test_a_motor_draws_a_slack_cord_in_to_where_it_pulls_nothing(law, step, more
     assert abs(slip) == pytest.approx(0.01 * unit, rel=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_motor_that_pushes_a_slack_cord_is_named():
     with pytest.raises(sa.ConvergenceError, match=r"motor at place 0 .* pays out cord without end"):
         wound_by(pushes, 2e-3)
@@ -676,6 +695,7 @@ def test_moves_where_friction_alone_holds_it():
     np.testing.assert_allclose(cord.tensions(system), expected, rtol=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("given", "says"),
     [

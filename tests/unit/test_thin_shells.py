@@ -174,7 +174,6 @@ def strip(element: Element, how: str, turn: float) -> Array:
     return np.concatenate([tip, *wrench])
 
 
-@pytest.mark.collective
 @BOTH
 def test_clamps_hold_slopes_across_edges_in_any_direction(element: Element) -> None:
     plain = strip(element, "fix", 0.0)

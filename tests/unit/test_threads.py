@@ -55,6 +55,7 @@ def test_a_thread_along_a_bar() -> None:
     assert result.symmetry < 1e-12
 
 
+@pytest.mark.collective(rows=0)
 def test_several_paths_are_told_apart() -> None:
     body = bar()
     thread = sa.Thread([LINE, [(0.0, 0.6, 0.6), (1.0, 0.6, 0.6)]], body, EA=1.0)
@@ -65,6 +66,7 @@ def test_several_paths_are_told_apart() -> None:
     assert thread.tensions(system).shape == (12,)
 
 
+@pytest.mark.collective(rows=0)
 def test_laws_of_the_strain() -> None:
     def stiffening(epsilon: sp.Expr, *, k: sp.Expr, c: float = 2.0) -> sp.Expr:
         return k / 2 * epsilon**2 + c * epsilon**4
@@ -129,6 +131,7 @@ def test_a_stiffness_that_changes_and_another_system() -> None:
         sa.StaticProblem(systems[0]).solve()
 
 
+@pytest.mark.collective(rows=0)
 def test_the_units_make_no_difference() -> None:
     found = []
     for L, force in ((1.0, 1.0), (1e3, 1e-3)):  # m, N and mm, mN
@@ -198,6 +201,7 @@ def test_samples_pictures_and_files(tmp_path_factory: pytest.TempPathFactory) ->
     samples.check()
 
 
+@pytest.mark.collective(rows=0)
 def test_more_equations_than_the_solid_can_fulfil() -> None:
     body = bar(n=(4, 1, 1))  # 20 nodes: 60 unknowns
     lines = [[(0.0, y, z), (2.0, y, z)] for y in (0.3, 0.5, 0.7) for z in (0.2, 0.4, 0.6, 0.8)]
@@ -207,6 +211,7 @@ def test_more_equations_than_the_solid_can_fulfil() -> None:
     sa.System(body, terms=[sa.fix(body["x0"]), sa.length(body.along(lines), per="line")])
 
 
+@pytest.mark.collective(rows=0)
 def test_bad_input() -> None:
     body = bar()
     with refused(sa.ParameterError, asked="solid", given=1.0):

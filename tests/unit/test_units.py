@@ -118,6 +118,7 @@ def run(model: str, how: str, u: Units) -> tuple[list[Any], np.ndarray]:
     return counted, system.position(place) / u.m
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize(
     ("model", "how"),
     [
@@ -179,6 +180,7 @@ def controlled_pendulum(second: float, metre: float, how: str) -> tuple[np.ndarr
     return np.array(places), problem.steps
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("how", METHODS)
 def test_steps_of_motions_do_not_depend_on_units_of_time(how: str) -> None:
     """With powers of two all numbers have the same digits: 38, 30, 55 steps of rk before."""

@@ -90,7 +90,7 @@ def test_touching_faces_of_different_bodies_stay_apart() -> None:
     assert len(found.points) == 8
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("engine", ["matplotlib", "auto"])
 def test_draws_all_ranks_side_by_side(shared_tmp_path: Path, engine: str) -> None:
     scenes = {
@@ -216,7 +216,7 @@ def opened(path: Path) -> list[NDArray[np.uint8]]:
     return frames
 
 
-@pytest.mark.collective
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("engine", ["matplotlib", "auto"])
 def test_animates_states_of_all_ranks(shared_tmp_path: Path, engine: str) -> None:
     states = list(enumerate(swing(4, COMM)))

@@ -62,6 +62,7 @@ def affine(system: sa.System, gradient: Any, rate: Any) -> None:
     system.rate[:] = (q @ rate.T).ravel()
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("thickness", [H, sa.Field(lambda X: np.full(len(X), H))])
 @pytest.mark.parametrize("element", [*SOLIDS, PLATE])
 def test_power_of_a_solid_in_homogeneous_strain(element: Any, thickness: Any) -> None:
@@ -82,6 +83,7 @@ def plane_stress(E: Any) -> float:
     return float(np.sum(S * E))
 
 
+@pytest.mark.collective(rows=0)
 def test_power_of_a_thin_plate_in_its_plane_and_in_bending() -> None:
     system = damped(body(THIN))
     inside = np.diag([1, 1, 0.0])
@@ -106,6 +108,7 @@ def test_power_of_a_thin_plate_in_its_plane_and_in_bending() -> None:
     assert power(system) == pytest.approx(-expected, rel=1e-10)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("options", [{}, {"curvature": "plane"}])
 def test_power_of_a_cable(options: Any) -> None:
     """A cable that is rolled up and stretched at the rates of curvature 0.8 and strain 0.3."""
@@ -132,6 +135,7 @@ def test_power_of_a_cable(options: Any) -> None:
     assert power(system) == pytest.approx(-expected, rel=1e-4)
 
 
+@pytest.mark.collective(rows=0)
 def test_power_of_a_rod_is_its_energy_of_the_rates() -> None:
     """At rest: 2 eta A/EA times the energy of strains that are the rates, without the section's."""
     b = body(ROD, rigidity=1e-12)  # sections that nothing holds
@@ -144,6 +148,7 @@ def test_power_of_a_rod_is_its_energy_of_the_rates() -> None:
     assert power(system) == pytest.approx(-2 * ETA * 0.3 / 2.0 * stored, rel=1e-4)
 
 
+@pytest.mark.collective(rows=0)
 def test_the_section_of_a_cable_is_that_of_its_body() -> None:
     """I = A EI/EA, also where EI becomes another one."""
     EI, mesh = sa.Parameter("EI", 1.0), sa.Mesh.box((1.2,), (2,))
@@ -157,6 +162,7 @@ def test_the_section_of_a_cable_is_that_of_its_body() -> None:
         assert power(system) == pytest.approx(power(known), rel=1e-12)
 
 
+@pytest.mark.collective(rows=3)
 @pytest.mark.parametrize("warp", [None, rolled])
 @pytest.mark.parametrize("element", [HEX8, ENHANCED, PLATE, THIN, CABLE, ROD])
 def test_rigid_rates_cost_nothing_and_the_tangent_is_right(element: Any, warp: Any) -> None:
@@ -172,6 +178,7 @@ def test_rigid_rates_cost_nothing_and_the_tangent_is_right(element: Any, warp: A
     assert np.abs(force(system)).max() < 1e-13
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("element", [HEX8, ENHANCED, PLATE, THIN, CABLE, ROD])
 def test_forces_do_not_depend_on_the_step_of_the_integrator(element: Any) -> None:
     """Kernels form rates as c u + (v - c u): c is 2/h or so, and only round-off may tell."""
@@ -185,6 +192,7 @@ def test_forces_do_not_depend_on_the_step_of_the_integrator(element: Any) -> Non
         assert error < 1e-13 + 1e-14 * c
 
 
+@pytest.mark.collective(rows=0)
 def test_a_law_of_the_user() -> None:
     """A fluid whose stress follows the rate of the volume alone."""
     b = body(HEX8)
@@ -200,6 +208,7 @@ def test_a_law_of_the_user() -> None:
     assert tangent_error(system, 2.0) < 1e-9
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("make", "kind", "data"),
     [
@@ -275,6 +284,7 @@ def test_a_cantilever_rings_down_at_the_rate_of_its_viscosity(element: Any) -> N
     assert energies.dissipated == pytest.approx(stored - energies.total, rel=1e-2)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(("layers", "excess"), [(1, 1.539), (2, 1.136)])
 def test_bending_of_hex8_is_damped_as_its_page_says(layers: int, excess: float) -> None:
     """The ratio of damping to tau w/2, which hex20 has to all digits."""
@@ -288,6 +298,7 @@ def test_bending_of_hex8_is_damped_as_its_page_says(layers: int, excess: float) 
     assert modes.damping_ratios[0] / (tau * w / 2) == pytest.approx(excess, rel=2e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_rod_that_turns_is_damped_over_many_calls_of_solve() -> None:
     """A soft rod falls under its weight, solved tick by tick as in a loop of control."""
     given = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49, rho=1070.0)
@@ -311,6 +322,7 @@ def test_a_rod_that_turns_is_damped_over_many_calls_of_solve() -> None:
         assert energies.total + energies.dissipated == pytest.approx(0.0, abs=2e-5)
 
 
+@pytest.mark.collective(rows=0)
 def test_stiffness_damping_of_rods_is_refused_in_motions() -> None:
     """K has the penalties of sections: a rod that spins freely diverged with it."""
     b = body(ROD, name="arm")
@@ -320,6 +332,7 @@ def test_stiffness_damping_of_rods_is_refused_in_motions() -> None:
     sa.DynamicProblem(sa.System(b), damping=sa.Rayleigh(mass=0.1)).solve(to=1e-3, step=1e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_the_law_of_a_thin_plate_is_derived_within_seconds() -> None:
     """It took a minute of CPU time, in a stage that has nothing to do for rates."""
     mesh = sa.Mesh.box((1.0, 1.0), (1, 1))

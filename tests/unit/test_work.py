@@ -54,6 +54,7 @@ def test_a_damper_between_two_bodies() -> None:
     assert tangent_error(system, 3.0) < 1e-9
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("factor", [0.0, 10.0])
 def test_the_tangent_by_rates_has_the_factor_of_the_integrator(factor: float) -> None:
     body = plate()
@@ -72,6 +73,7 @@ def test_the_tangent_by_rates_has_the_factor_of_the_integrator(factor: float) ->
     assert tangent_error(system, factor) < 1e-9
 
 
+@pytest.mark.collective(rows=0)
 def test_an_own_state_follows_its_rate() -> None:
     """A Maxwell element: spring and dashpot in series, dF/dt = k dgap/dt - F k/c."""
     body = rope()
@@ -247,6 +249,7 @@ KINDS = dict.fromkeys(("missing", "extra", "reserved"), sa.ParameterError) | dic
 )
 
 
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_told(wrong: str) -> None:
     make, data = WRONG[wrong]
@@ -255,6 +258,7 @@ def test_what_is_wrong_is_told(wrong: str) -> None:
         make()
 
 
+@pytest.mark.collective(rows=0)
 def test_values_by_place_must_be_as_many() -> None:
     body = rope()
     term = sa.Potential(lambda u_a, *, k: k * u_a[0], body["body"], name="p", k=[1.0, 2.0])
@@ -262,6 +266,7 @@ def test_values_by_place_must_be_as_many() -> None:
         sa.System(body, terms=[term])
 
 
+@pytest.mark.collective(rows=0)
 def test_arrays_given_may_be_changed_afterwards() -> None:
     def spring(r_a: Any, X_a: Any, *, k: Any) -> Any:
         return k / 2 * (r_a - X_a).dot(r_a - X_a)

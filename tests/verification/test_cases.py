@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,35 @@ from symancf.errors import SymancfError
 from symancf.verify import Case
 from tests.refusals import refused
 
-# `symancf verify` runs all of each; stick and slip of D22 are in unit/test_contact_rigid.py
-ASKED = [case for case in verify.cases() if case.short != 0]
+# `symancf verify` runs all of each; stick and slip of D22 are in unit/test_contact_rigid.py.
+# What it alone runs of the others, since it takes long: what shows the same here, sooner.
+LONG = {
+    "A11_princeton_beam": "A10_bend45, A12_rod_of_an_angle",
+    "A14_laminated_strip": "A13_rod_coupled, unit/test_rods_coupled.py",
+    "A21_deep_arch_215": "A20_lee_frame, unit/test_continuation.py",
+    "B30_cross_ply_bending": "B31_laminated_roof, unit/test_laminates.py",
+    "C06_laws_of_rubber": "X01_treloar, unit/test_laws.py, unit/test_stretches.py",
+    "C11_sphere_enhanced": "C11_sphere_inflation, unit/test_enhanced.py",
+    "C48_j2_sphere": "C46_j2_bar, unit/test_plasticity.py",
+    "C50_bimetal": "unit/test_laminates.py, unit/test_fields.py",
+    "C56_creep_loop": "C57_creep_relaxation, unit/test_hysteresis.py",
+    "E03_zero_modes": "E02_rigid_invariance, parallel/test_held.py",
+    "E06_locking_of_solids": "E05_convergence_orders, E06_hexahedron_in_bending",
+    "E10_mms_cable_biot": "E10_mms_cable_green, unit/test_kinematics.py",
+    "E11_orders_incompressible": "E12_inf_sup, unit/test_incompressible.py",
+    "F02_ball_on_spring": "F13_hertz_impact",
+    "F14_mindlin_sphere": "F07_hertz_line, F15_hertz_pair, unit/test_contact_paths.py",
+    "F17_dragging": "F09_ironing, F10_carried",
+    "P1_gripper_models": "verification/test_gripper.py",
+    "P3_1_plate_pendulum": "unit/test_index1.py",
+    "P3_2_curved_pendulum": "unit/test_index1.py",
+    "P3_4_trunk_falls": "P3_7_free_trunk",
+    "T30_braided_tube": "T31_braid_density, unit/test_threads.py",
+    "T36_embedded_rod_twists": "T35_embedded_rod_bends, unit/test_embed.py",
+    "X02_kawabata": "X01_treloar, unit/test_tissues_and_chains.py",
+    "X07_layered_blades": "X06_composite_beams, unit/test_laminates.py",
+}
+ASKED = [case for case in verify.cases() if case.short != 0 and case.id not in LONG]
 
 
 @pytest.mark.parametrize("case", ASKED, ids=lambda case: case.id)
@@ -27,6 +55,15 @@ def test_case(case: Case) -> None:
         if not r.passed
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_long_cases_are_there_and_so_is_what_stands_for_them(repository: Path) -> None:
+    known, tests = {case.id for case in verify.cases()}, repository / "tests"
+    assert known >= LONG.keys()
+    for others in LONG.values():
+        for name in others.split(", "):
+            there = name in known - LONG.keys() or (tests / name).is_file()
+            assert there, name
 
 
 def test_json_holds_the_promised_fields(capsys: pytest.CaptureFixture[str]) -> None:

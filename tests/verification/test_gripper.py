@@ -67,11 +67,13 @@ def with_the_papers_error(g: Any) -> dict[str, Any]:
 
 
 # ---- the tables ----------------------------------------------------------------------------------
+@pytest.mark.collective(rows=0)
 def test_table_2_to_all_printed_digits() -> None:
     g = solved("partial", 0.0)
     assert misses(sum(tangent_parts(g.system).values()), printed.TABLE_2) == []
 
 
+@pytest.mark.collective(rows=0)
 def test_tables_3_to_7_differ_from_print_in_one_block() -> None:
     """The tangent at F = 50 uN: 57 of 63 digits, and the block (4,4) that is right."""
     g = solved("partial", 50.0)
@@ -89,6 +91,7 @@ def test_tables_3_to_7_differ_from_print_in_one_block() -> None:
     assert np.abs(K_II).max() < 1e-7
 
 
+@pytest.mark.collective(rows=0)
 def test_tables_with_the_papers_error_agree_with_print() -> None:
     """One substitution, A_4 = 1 in J_d, explains all differences of Tables 3, 4, 5 and 7."""
     g = solved("partial", 50.0)
@@ -109,6 +112,7 @@ def test_tables_with_the_papers_error_agree_with_print() -> None:
 
 
 # ---- forces --------------------------------------------------------------------------------------
+@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("model", ["linear", "partial", "consistent"])
 @pytest.mark.parametrize("material", [1.0, 0.0384])  # silicon, nylon
 def test_closing_force(model: str, material: float) -> None:
@@ -131,6 +135,7 @@ def test_closing_force(model: str, material: float) -> None:
     assert back.x() == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("model", "reaction", "digits"),
     [
@@ -182,6 +187,7 @@ def counts(tangent: str, warm: bool, loads: Any, **options: Any) -> list[int]:
     return found
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("tangent", "warm", "total", "tens"),
     [
@@ -200,6 +206,7 @@ def test_four_update_strategies(tangent: str, warm: bool, total: int, tens: list
 CONSTANT = {"snes_lag_jacobian": -2, "snes_lag_jacobian_persists": True, "snes_max_it": 2000}
 
 
+@pytest.mark.collective(rows=0)
 def test_constant_tangent_converges_up_to_its_limit() -> None:
     found = counts("K", False, (20, 30, 40, 50, 60, 70, 74), **CONSTANT)
     assert found == [11, 15, 19, 29, 54, 167, 700]
@@ -207,6 +214,7 @@ def test_constant_tangent_converges_up_to_its_limit() -> None:
         counts("K", False, (76,), **CONSTANT)
 
 
+@pytest.mark.collective(rows=0)
 def test_limit_of_the_constant_tangent() -> None:
     """The spectral radius of 1 - K_0^-1 K_T is 1 at 75.340 uN."""
     first: Any = sum(tangent_parts(gripper("partial").system).values())

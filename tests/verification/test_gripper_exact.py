@@ -34,6 +34,7 @@ def closing_force(elements: int) -> tuple[float, Any]:
     return factor.value(system), system
 
 
+@pytest.mark.collective(rows=0)
 def test_closing_force_converges_with_fourth_order() -> None:
     force = {}
     for n in (8, 16, 32, 64, 128):
@@ -47,6 +48,7 @@ def test_closing_force_converges_with_fourth_order() -> None:
     assert (orders > 3.5).all(), orders
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("F", sorted(X))
 def test_opening_at_given_force(F: float) -> None:
     _, system, effector = exact_gripper(

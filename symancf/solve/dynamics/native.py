@@ -462,7 +462,7 @@ class Native:
         """Raise what went wrong in C; note what the last solution took."""
         newton, state = self.newton, self.state
         newton.iterations, newton.linear_iterations = state.iterations, state.linear_iterations
-        for thrown in (newton.error, newton.linear.error):
+        for thrown in (newton.error, newton.linear.callbacks.error):
             share_error(newton.comm, thrown)
         if state.error < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")

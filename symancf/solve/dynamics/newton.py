@@ -452,7 +452,7 @@ class Newton(VectorEquations):
             solution = self.find()
         except PETSc.Error as error:
             self.iterations = self.snes.getIterationNumber()
-            for thrown in (self.error, self.preconditioner.error, self.linear.error):
+            for thrown in (self.error, self.preconditioner.error, self.linear.callbacks.error):
                 share_error(self.comm, thrown)
             raise self.unsolved(error) from error
         self.iterations, reason = solution.iterations, solution.reason

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array, pointer
 from ...errors import SymancfError
-from ...runtime.petsc import PETSc, disown, functions, own, printing
+from ...runtime.petsc import Callbacks, PETSc, disown, functions, own, printing
 from . import structures
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _MULT, _MULT_ADD = 3, 4  # of MatOperation
 _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-_PETSC_ERR_USER = 83
 _OTHER_CYCLES = ("type", "cycle_type", "multiplicative_cycles")  # options
 _CALLED = (
     "VecGetArrayRead",
@@ -175,16 +174,12 @@ class Cycle:
             getattr(functions, f"PCShellSet{what}")(_handle(pc), self._call(function))
         tell = self._tell
 
-        def view(pc: int, viewer: int) -> int:
-            try:
-                text = tell()
-                if text is not None:
-                    print_to(viewer, f"  {text(level)}")
-            except Exception:
-                return _PETSC_ERR_USER
-            return 0
+        def view(pc: int, viewer: int) -> None:
+            text = tell()
+            if text is not None:
+                print_to(viewer, f"  {text(level)}")
 
-        self._views.append(_View(view))
+        self._views.append(_View(Callbacks().guard(view)))
         functions.PCShellSetView(_handle(pc), self._views[-1])
 
     @staticmethod

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import pointer
 from ...assembly.rounded import GhostColumns
-from ...runtime.petsc import functions
+from ...runtime.petsc import Callbacks, functions
 from . import structures
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _MULT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _MATOP_MULT = 3
-_PETSC_ERR_USER = 83
 
 
 class Products:
@@ -36,7 +35,7 @@ class Products:
 
     Attributes
     ----------
-    error : what a product raised, if any.
+    callbacks : have the error of a product, if any.
     """
 
     def __init__(self, matrix: Matrix, pattern: Pattern) -> None:
@@ -50,18 +49,11 @@ class Products:
         starts = pattern.own_start, pattern.off_start
         longest = 3 * int(max(np.diff(start).max(initial=0) for start in starts))
         self._row = np.zeros(longest + 16)
-        self.error: BaseException | None = None
-        matrix.multiplies(_MATOP_MULT, _MULT(self._multiply))
+        self.callbacks = Callbacks()
+        matrix.multiplies(_MATOP_MULT, _MULT(self.callbacks.guard(self._multiply)))
 
-    def _multiply(self, mat: int, x: int, y: int) -> int:
-        try:
-            self._write(ctypes.c_void_p(x), ctypes.c_void_p(y))
-        except BaseException as error:
-            self.error = self.error or error
-            return _PETSC_ERR_USER
-        return 0
-
-    def _write(self, x: ctypes.c_void_p, y: ctypes.c_void_p) -> None:
+    def _multiply(self, mat: int, x_handle: int, y_handle: int) -> None:
+        x, y = ctypes.c_void_p(x_handle), ctypes.c_void_p(y_handle)
         source, to = ctypes.c_void_p(), ctypes.c_void_p()
         if self._others is not None:
             self._others.begin(x)

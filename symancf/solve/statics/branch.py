@@ -88,15 +88,17 @@ class Branch:
         self._counts = moves[numbering.coordinate_of_row]
         self.fading: Array = np.broadcast_to(0.0, numbering.rows)
         self.kinked = np.array([form.kinked for form in system.forms], dtype=bool)
+        self._rubs = np.array([form.rubs for form in system.forms], dtype=bool)
         self._doubted: tuple[Array | None, float] = None, 0.0  # from where, and how far
 
     def touches(self, *states: Array) -> bool:
-        """Whether forces with kinks act at one of some states (collective)."""
-        if not self.kinked.any():
+        """Whether forces with kinks or friction act at one of some states (collective)."""
+        acting = self.kinked | self._rubs
+        if not acting.any():
             return False
         system, change = self.system, self.system.numbering.random(5)
         answer, acts = np.zeros_like(change), False
-        with system.assembler.only(self.kinked):
+        with system.assembler.only(acting):
             for state in states:
                 system.assembler.product(state, change, answer)
                 acts |= bool(system.numbering.to_rows(answer).any())

@@ -284,8 +284,9 @@ class KrylovSolver(LinearSolver):
     @property
     def error(self) -> BaseException | None:
         """See `LinearSolver.error`."""
-        scaling = None if self._scaling is None else self._scaling.error
-        return self._present.error or self._preconditioner.error or scaling or self.residual.error
+        parts = (self._present, self._scaling, self.residual)
+        found = [part.callbacks.error for part in parts if part is not None]
+        return next(filter(None, [self._preconditioner.error, *found]), None)
 
     def call(self, steps: bool = True) -> None:
         """Begin a call of the user's: the solver that options have chosen may be at work again.

@@ -70,7 +70,7 @@ class LinearSolver:
     @property
     def error(self) -> BaseException | None:
         """What was raised while PETSc solved, if anything."""
-        return self.residual.error
+        return self.residual.callbacks.error
 
     def relisted(self) -> None:
         """Take up a tangent of another pattern: what was made of the last one serves no more."""
