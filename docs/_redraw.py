@@ -201,16 +201,26 @@ RUBBERS = {  # law, choices, constants; all have the shear modulus 1
         {"mu1": 1.2, "alpha1": 1.5, "mu2": 0.04, "alpha2": 5.0},
     ),
     "extended tube": ("extended_tube", {}, {"Gc": 0.532, "Ge": 0.5, "beta": 0.5, "delta": 0.174}),
+    "Arruda-Boyce": ("arruda_boyce", {}, {"mu": 0.7642, "lambda_m": 1.7}),
+    "Hencky": ("hencky", {}, {"mu": 1.0}),
 }
 
 
-def pulled(law: Any, values: dict[str, float], kind: str, x: Any, **options: Any) -> Any:
-    """Return the nominal stress of an incompressible material in a test; x: stretches."""
+def pulled(
+    law: Any,
+    values: dict[str, float],
+    kind: str,
+    x: Any,
+    incompressible: bool = True,
+    **options: Any,
+) -> Any:
+    """Return the nominal stress of a material in a test; x: stretches."""
     import symancf as sa
     from symancf.solve.fit.response import Response
 
     test = getattr(sa.MaterialTest, kind)(x, np.zeros_like(x), **options)
-    ((stress, _),) = Response(law, incompressible=True).stress([test], values)
+    response = Response(law, incompressible=incompressible)
+    ((stress, _),) = response.stress([test], {**response.defaults, **values})
     return stress[:, 0]
 
 
@@ -223,7 +233,7 @@ def laws_rubber() -> None:
             x = np.linspace(0.75, 3.0 if kind == "uniaxial" else 2.5, 80)
             for k, (name, (law, choices, values)) in enumerate(RUBBERS.items()):
                 of = getattr(sa.energies, law)(**choices)
-                label = name if kind == "uniaxial" else None
+                label = name if kind == ("uniaxial" if k < 4 else "planar") else None
                 axes.plot(x, pulled(of, values, kind, x), "--" if k % 2 else "-", label=label)
             axes.set(title=kind, xlabel="stretch", ylim=(-1.5, 5.0))
         panels[0].set_ylabel("nominal stress / mu")
@@ -248,25 +258,79 @@ def laws_tissue() -> None:
 
 
 def laws_memory() -> None:
-    """Draw loops of one rubber with two laws with memory: to stretch 2 and back, twice."""
+    """Draw loops of laws with memory: one rubber to stretch 2 and back, twice, and a metal."""
     import symancf as sa
 
-    base, values = sa.energies.yeoh(), {"C10": 0.5, "C20": 0.0, "C30": 0.0}
-    laws = {
-        "prony": (sa.energies.prony(base, g=(0.4,), tau=(1.0,)), {"g1": 0.4, "tau1": 1.0}),
-        "ogden_roxburgh": (
-            sa.energies.ogden_roxburgh(base, r=1.5, m=0.2),
-            {"mullins_r": 1.5, "mullins_m": 0.2, "mullins_beta": 0.0},
-        ),
-    }
-    t = np.linspace(0.0, 4.0, 81)
-    x = 1 + 1 - abs(1 - t % 2)
-    with sa.view.Diagram("results/laws_memory.png", columns=2, width=6.0, height=2.4) as panels:
-        for axes, (name, (law, more)) in zip(panels, laws.items(), strict=True):
-            axes.plot(x, pulled(law, {**values, **more}, "uniaxial", x, time=t))
+    rubber, values = sa.energies.yeoh(), {"C10": 0.5, "C20": 0.0, "C30": 0.0}
+    with sa.view.Diagram(
+        "results/laws_memory.png", columns=2, rows=2, width=6.0, height=4.4
+    ) as panels:
+        left, right, below, last = panels
+        t = np.linspace(0.0, 4.0, 81)
+        x = 2 - abs(1 - t % 2)
+        law = sa.energies.prony(rubber, g=(0.4,), tau=(1.0,))
+        left.plot(x, pulled(law, values, "uniaxial", x, time=t))
+        law = sa.energies.ogden_roxburgh(rubber, r=1.5, m=0.2)
+        right.plot(x, pulled(law, values, "uniaxial", x, time=t))
+        law = sa.energies.bergstrom_boyce(rubber, s=1.6, stress=2.0, m=4.0)
+        for rate in (0.01, 1.0):
+            stress = pulled(law, values, "uniaxial", x, time=t / rate)
+            below.plot(x, stress, label=f"{rate:g} 1/s")
+        metal = {"E": 200.0, "nu": 0.3, "yield_stress": 1.0}
+        t = np.linspace(0.0, 5.0, 151)
+        x = 1 + 0.02 * np.interp(t, [0, 1, 3, 5], [0, 1, -1, 1])
+        for hardening in ("hardening", "kinematic"):
+            law, more = sa.energies.j2_plasticity(), {**metal, "hardening": 0.0, "kinematic": 0.0}
+            stress = pulled(law, {**more, hardening: 20.0}, "uniaxial", x, False, time=t)
+            last.plot(x, stress, label=hardening)
+        names = ("prony", "ogden_roxburgh", "bergstrom_boyce", "j2_plasticity")
+        for axes, name in zip((left, right, below, last), names, strict=True):
             axes.set(title=name, xlabel="stretch")
-        panels[0].set_ylabel("nominal stress / mu")
-    lessen("results/laws_memory.png", 640)
+        left.set_ylabel("nominal stress / mu")
+        below.set_ylabel("nominal stress / mu")
+        last.set_ylabel("nominal stress / yield stress")
+    lessen("results/laws_memory.png", 720)
+
+
+def laws_structures() -> None:
+    """Draw cables and sheets that are pulled, and a cable that a moment rolls up."""
+    import symancf as sa
+
+    x, nu = np.linspace(0.8, 2.0, 61), 0.3
+    green = (x**2 - 1) / 2
+    rubber = pulled(
+        sa.energies.yeoh(), {"C10": 1 / 6, "C20": 0.0, "C30": 0.0}, "uniaxial", x
+    )  # E = 1
+    forces = {
+        "cable, Biot": x - 1,
+        "cable, Green": x * green,
+        "kirchhoff": x * green,
+        "yeoh": rubber,
+    }
+    widths = {"kirchhoff": np.sqrt(1 - 2 * nu * green), "yeoh": x**-0.5}
+    look = {"columns": 3, "width": 8.0, "height": 2.6}
+    with sa.view.Diagram("results/laws_structures.png", **look) as (force, width, shape):
+        for k, (name, values) in enumerate(forces.items()):
+            style = {"linestyle": "--" if k > 1 else "-", "color": f"C{k}", "label": name}
+            force.plot(x, values, **style)
+            if name in widths:
+                width.plot(x, widths[name], **style)
+        mesh = sa.Mesh.box((1.0,), (16,))
+        law, values = sa.energies.cable(), {"EA": 1e4, "EI": 1.0}
+        body = sa.Body(mesh["body"], sa.elements.ancf_cable, law, **values)
+        turn = sa.moment(body.at((1.0, 0.0, 0.0)), (0.0, 0.0, lambda t: 2 * np.pi * t))
+        system = sa.System(body, terms=[sa.fix(body["x0"]), turn])
+        problem = sa.StaticProblem(system)
+        points = [body.at((s, 0.0, 0.0)) for s in np.linspace(0.0, 1.0, 65)]
+        for part in (0.25, 0.5, 0.75, 1.0):
+            problem.solve(to=part, step=0.125)
+            at = np.array([system.position(p)[0] for p in points])
+            shape.plot(at[:, 0], at[:, 1], label=f"{2 * part:g} pi")
+        force.set(xlabel="stretch", ylabel="force / EA, Eh", title="pull")
+        width.set(xlabel="stretch", ylabel="width / first width", title="width of a sheet")
+        shape.set(xlabel="x / L", ylabel="y / L", title="moment M L / EI", aspect="equal")
+        shape.set_xlim(-0.55, 0.7)
+    lessen("results/laws_structures.png", 840)
 
 
 def demo(name: str) -> Any:
@@ -347,6 +411,7 @@ DRAWN = {
     "laws_rubber": laws_rubber,
     "laws_tissue": laws_tissue,
     "laws_memory": laws_memory,
+    "laws_structures": laws_structures,
     "pendulum_shapes": pendulum_shapes,
     "head_shapes": head_shapes,
     "manipulator_shapes": manipulator_shapes,

@@ -25,7 +25,11 @@ FOLDERS = {"parallel": "parallel", "demos": "demo", "packaging": "packaging"}
 
 # Tests of more than ten seconds, the longest first: begun when all others are done, they would
 # keep one core busy and the others idle.
-LONG = ("::test_guide", "[A43_spin_up]", "[C10_tube_inflation]")
+LONG = (
+    "::test_guide",
+    "test_hysteresis.py::test_ranks_and_restarts_between_them_change_nothing",
+    "::test_a_layer_of_metal_is_a_plate_of_it",
+)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -782,9 +782,7 @@ class Assembler:
         ParameterError : points slide with friction on facets that move, or are damped there.
         """
         self.prepare("pull", np.flatnonzero(self._active).tolist())
-        first = [self.forms[group.numbers[0]] for group in self.groups]
-        projected = [form for form in first if isinstance(form.entities, ClosestPoints)]
-        for form in projected:
+        for form in self._projected:
             assert isinstance(form.entities, ClosestPoints)
             if form.entities.anchor >= 0 or self._vectors.get("rate") is not None:
                 raise ParameterError(
@@ -809,7 +807,18 @@ class Assembler:
         for group, (*tables, _) in kept.items() if parameters else ():
             group.sum_of(tables, values)
             rows |= group.values_of(tables[1])
-        return Derivatives(values, rows, coordinates, not projected, bad)
+        return Derivatives(values, rows, coordinates, self.pulls_all_terms, bad)
+
+    @property
+    def pulls_all_terms(self) -> bool:
+        """See `Derivatives.all_terms`, of this rank."""
+        return not self._projected
+
+    @property
+    def _projected(self) -> list[Form]:
+        """Forms of points opposite to facets that move."""
+        first = (self.forms[group.numbers[0]] for group in self.groups)
+        return [form for form in first if isinstance(form.entities, ClosestPoints)]
 
     def lend_pull(self) -> tuple[Terms, list[tuple[Group, tuple[Array, ...]]]]:
         """Return an assembler of C for the mode `pull`, and room for its derivatives (collective).
@@ -852,7 +861,13 @@ class Assembler:
             raise MemoryError("assembly: no memory for the scratch of one batch")
         return by, int(bad)
 
-    def tabulate(self, mode: str, forms: Sequence[int], x: Array) -> tuple[dict[int, Array], int]:
+    def tabulate(
+        self,
+        mode: str,
+        forms: Sequence[int],
+        x: Array,
+        kernels: Mapping[int, jit.Kernel] | None = None,
+    ) -> tuple[dict[int, Array], int]:
         """Return what a function of kernels tells of the points of forms, by their numbers.
 
         Arrays (entities, rows), and the number of points that left the domain. Collective when
@@ -862,24 +877,35 @@ class Assembler:
         ----------
         mode : ``"outputs"``, ``"update"`` or ``"initial"``.
         forms : numbers of those that are asked; active ones.
+        kernels : by these numbers: what tells, with the parameters of the forms' own; forms with
+            the same kernel have the same here.
         """
         values: dict[int, Array] = {}
-        tables, bad = self.tables(mode, forms, x)
+        tables, bad = self.tables(mode, forms, x, kernels)
         for group, table in tables.items():
             values |= group.values_of(table)
         return {k: values[k] for k in forms if k in values}, bad
 
-    def tables(self, mode: str, forms: Sequence[int], x: Array) -> tuple[dict[Group, Array], int]:
+    def tables(
+        self,
+        mode: str,
+        forms: Sequence[int],
+        x: Array,
+        kernels: Mapping[int, jit.Kernel] | None = None,
+    ) -> tuple[dict[Group, Array], int]:
         """Return the same by the groups that forms are in: (batches, rows, 8)."""
         groups = self.groups
         self._holds = self._holds or {n: k for k, group in enumerate(groups) for n in group.numbers}
         held = [number for number in forms if number in self._holds]
-        self.prepare(mode, held)  # in an order that no rank's groups change
+        if kernels is None:
+            self.prepare(mode, held)  # in an order that no rank's groups change
         asked = sorted({self._holds[number] for number in held})
         tables: dict[Group, Array] = {}
         try:
             for k in asked:
-                kernel = self._telling(self.forms[groups[k].numbers[0]].kernel, mode)
+                number = groups[k].numbers[0]
+                own = None if kernels is None else kernels[number]
+                kernel = own or self._telling(self.forms[number].kernel, mode)
                 rows, function = kernel.size("O"), kernel.addresses[mode]
                 tables[groups[k]] = groups[k].tabulate(self._terms[k], rows, mode, function)
             bad = self._call(mode, x, None, None, None)

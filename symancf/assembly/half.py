@@ -76,6 +76,7 @@ class Half(HalfBlocks):
         owner = owners_of(nodes, self.ghosts)
         columns = first[owner] + 3 * (self.ghosts - nodes[owner])
         columns = columns[:, None] + np.arange(3)
+        self._transposes = False
         self._others = None if comm.size == 1 else GhostColumns(comm, numbering, columns.ravel())
         reference = weakref.ref(self)
 
@@ -148,6 +149,15 @@ class Half(HalfBlocks):
             self.rest.finish()
         self.mat.stateIncrease()
 
+    @contextmanager
+    def transposing(self) -> Iterator[None]:
+        """Let products be those with the transpose."""
+        self._transposes = True
+        try:
+            yield
+        finally:
+            self._transposes = False
+
     @property
     def error(self) -> BaseException | None:
         """What a product raised, if any."""
@@ -167,6 +177,7 @@ class Half(HalfBlocks):
             ghosts = self._others.end(x)
             library.symancf_half_add(data, pointer(self.off), ghosts, to)
         for rows, values in self.skew_parts:
+            values = -values if self._transposes else values
             sizes, arrays = rows.shape, (pointer(rows), pointer(values))
             row = np.empty(max(1, rows.shape[1]))
             library.symancf_half_skew(data, *sizes, *arrays, source, ghosts, pointer(row), to)
@@ -176,7 +187,8 @@ class Half(HalfBlocks):
         functions.VecRestoreArrayRead(x, ctypes.byref(source))
         functions.VecRestoreArray(y, ctypes.byref(to))
         if self.rest is not None:
-            functions.MatMultAdd(ctypes.c_void_p(self.rest.mat.handle), x, y, y)
+            add = functions.MatMultTransposeAdd if self._transposes else functions.MatMultAdd
+            add(ctypes.c_void_p(self.rest.mat.handle), x, y, y)
 
 
 def write_tangent(storage: Matrix | Half, write: Callable[[], int]) -> int:

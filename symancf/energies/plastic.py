@@ -10,6 +10,7 @@ from sympy import Add, Expr, Matrix, Piecewise, Rational, eye, sqrt, zeros
 from symancf_codegen.functions import expm1mx, log_stretch, stretch_axis
 
 from ..kinematics.memory import Remembered, memory, remember
+from ..kinematics.moduli import OWN, isotropic
 from ..values import arguments
 from ..values.domain import by_call, domains, not_negative, positive
 from ..values.functions import REQUIRED, taking
@@ -132,7 +133,7 @@ def j2_plasticity(
     plastic.__name__ = "j2_plasticity"
     remembered = {"plastic_strain": 0, "inverse_plastic": zeros(9, 1)}
     taking(plastic, ("H", "J", "I1"), {**keywords, **dict.fromkeys(remembered, REQUIRED)})
-    return memory(**remembered)(domains(**_DOMAINS)(plastic))
+    return memory(**remembered)(isotropic(**OWN)(domains(**_DOMAINS)(plastic)))
 
 
 def _grown(elastic: list[Expr], flows: list[Expr]) -> Matrix:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sympy import Expr, Matrix, Rational, S, log
 
 from ..errors import KinematicsError
-from ..kinematics.moduli import YOUNG, isotropic
+from ..kinematics.moduli import OWN, YOUNG, isotropic
 from ..values.domain import (
     Domain,
     NotZero,
@@ -53,7 +53,7 @@ def yeoh(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> Part
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
-    C10 and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
+    C10 and k may be given as E and nu, G and nu, or G and k (moduli at small strain).
 
     Notes
     -----
@@ -118,7 +118,7 @@ def yeoh_raw(J: Expr, I1: Expr, *, C10: Expr, C20: Expr, C30: Expr, k: Expr) -> 
 
 
 @catalogue
-@isotropic(mu=lambda mu: mu, lam=lambda E, nu: E * nu / ((1 + nu) * (1 - 2 * nu)))
+@isotropic(mu=lambda mu: mu, lam=lambda mu, k: k - 2 * mu / 3)
 @domains(mu=positive())
 @moduli("isotropic", mu=lambda mu: mu, lam=lambda lam: lam)
 def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
@@ -134,7 +134,7 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
     - mu, lam : Lamé parameters [Pa]; mu = E/(2 (1 + nu)), lam = E nu/((1 + nu)(1 - 2 nu)).
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
-    mu and lam may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
+    mu and lam may be given as E and nu, G and nu, or G and k (moduli at small strain).
 
     References
     ----------
@@ -153,6 +153,7 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
 
 
 @catalogue
+@isotropic(**OWN)
 @domains(**SOLID)
 @moduli("isotropic", E=lambda E: E, nu=lambda nu: nu)
 def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
@@ -217,8 +218,8 @@ def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr)
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
-    C10, C01 and k may be given as E and nu, Young's modulus and Poisson's ratio at small
-    strain, and ratio = C01/C10.
+    C10, C01 and k may be given as E and nu, G and nu, or G and k (moduli at small strain) with
+    ratio = C01/C10.
 
     References
     ----------
@@ -259,7 +260,7 @@ def gent(J: Expr, I1: Expr, *, mu: Expr, Jm: Expr, k: Expr) -> Parts:
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
-    mu and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
+    mu and k may be given as E and nu, G and nu, or G and k (moduli at small strain).
 
     References
     ----------
@@ -306,7 +307,7 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
-    mu and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
+    mu and k may be given as E and nu, G and nu, or G and k (moduli at small strain).
 
     References
     ----------
@@ -347,7 +348,7 @@ def hencky(J: Expr, lambda1: Expr, lambda2: Expr, lambda3: Expr, *, mu: Expr, k:
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
-    mu and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain.
+    mu and k may be given as E and nu, G and nu, or G and k (moduli at small strain).
     Of an incompressible bar the force has its largest value at a stretch of e = 2.718, where it
     loses its stability.
 
@@ -415,7 +416,7 @@ def extended_tube(
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
-    Gc, Ge and k may be given as E and nu, Young's modulus and Poisson's ratio at small strain, and
+    Gc, Ge and k may be given as E and nu, G and nu, or G and k (moduli at small strain) with
     ratio = Ge/Gc.
 
     References
@@ -456,8 +457,8 @@ def ogden(*, terms: int = 3) -> Energy:
     alpha1, ..., `k`: mu_i [Pa] of any sign, alpha_i [-] not 0, k the bulk modulus [Pa]; the shear
     modulus is half the sum of mu_i alpha_i. It returns ``{"deviatoric", "volumetric"}``: energy
     per reference volume [J/m^3]. Where a table divides by alpha_i^2, 2 mu_i/alpha_i^2, its mu_i
-    times 2/alpha_i are those here. All mu_i and k may be given as E and nu, Young's modulus and
-    Poisson's ratio at small strain, and ratio2, ..., ratioN: mu_i alpha_i over mu_1 alpha_1.
+    times 2/alpha_i are those here. All mu_i and k may be given as E and nu, G and nu, or G and
+    k (moduli at small strain) with ratio2, ..., ratioN: mu_i alpha_i over mu_1 alpha_1.
 
     Raises
     ------

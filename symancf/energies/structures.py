@@ -10,6 +10,7 @@ import numpy as np
 from sympy import Add, Expr, Matrix, S
 
 from ..errors import KinematicsError, ParameterError
+from ..kinematics.moduli import OWN, isotropic
 from ..kinematics.rod import ROD_STRAINS, STIFFNESS
 from ..values.arguments import among
 from ..values.domain import Domain, by_call, catalogue, domains, moduli, not_negative, positive
@@ -124,6 +125,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
         raise _no_such("kirchhoff", "curvature", curvature, ("n1", "n3", "n0"))
     if curvature == "n1":
 
+        @isotropic(**OWN)
         @domains(**_PLATE)
         @moduli("isotropic", **_PLATE_MODULI)
         def kirchhoff(E_gl: Matrix, kappa: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
@@ -132,6 +134,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
         return kirchhoff
     if curvature == "n3":
 
+        @isotropic(**OWN)
         @domains(**_PLATE)
         @moduli("isotropic", **_PLATE_MODULI)
         def kirchhoff_n3(
@@ -141,6 +144,7 @@ def kirchhoff(*, curvature: Literal["n1", "n3", "n0"] = "n1") -> Energy:
 
         return kirchhoff_n3
 
+    @isotropic(**OWN)
     @domains(**_PLATE)
     @moduli("isotropic", **_PLATE_MODULI)
     def kirchhoff_n0(E_gl: Matrix, kappa_n0: Matrix, *, E: Expr, nu: Expr, thickness: Expr) -> Expr:
@@ -238,6 +242,7 @@ def cable(
 
 
 @catalogue
+@isotropic(**OWN)
 @domains(**_PLATE, k2=positive(), k3=positive())
 @moduli(**_BEAM_MODULI)
 def split_beam(

@@ -32,6 +32,26 @@ YOUNG = {
         -1, 0.5, "beyond -1 the shear modulus is negative, at 1/2 the bulk modulus infinite"
     ),
 }
+_GIVEN = {**YOUNG, "G": positive_number(), "k": positive_number()}
+
+
+def _of_young(E: sp.Expr, nu: sp.Expr) -> tuple[sp.Expr, ...]:
+    return E, nu, E / (2 * (1 + nu)), E / (3 * (1 - 2 * nu))
+
+
+def _of_shear(G: sp.Expr, nu: sp.Expr) -> tuple[sp.Expr, ...]:
+    return 2 * G * (1 + nu), nu, G, 2 * G * (1 + nu) / (3 * (1 - 2 * nu))
+
+
+def _of_bulk(G: sp.Expr, k: sp.Expr) -> tuple[sp.Expr, ...]:
+    return 9 * k * G / (3 * k + G), (3 * k - 2 * G) / (2 * (3 * k + G)), G, k
+
+
+#: Constants of laws that have E and nu themselves.
+OWN: dict[str, Callable[..., Any]] = {"E": lambda E: E, "nu": lambda nu: nu}
+
+#: Two moduli -> E, nu, mu and k: Young's modulus, Poisson's ratio, shear and bulk modulus.
+PAIRS = {("E", "nu"): _of_young, ("G", "nu"): _of_shear, ("G", "k"): _of_bulk}
 
 
 def _at(kinematics: Kinematics, energy: sp.Expr, F: sp.Matrix, logs: Sequence[sp.Expr]) -> sp.Expr:
@@ -133,7 +153,7 @@ def split_factor(kinematics: Kinematics, parts: Mapping[str, sp.Expr]) -> sp.Exp
     return sp.factor((k0 - carried) / own)
 
 
-# ---- E and nu ------------------------------------------------------------------------------------
+# ---- moduli in the place of constants ------------------------------------------------------------
 def isotropic(**constants: Callable[..., Any]) -> Callable[[Function], Function]:
     """Declare how constants of an isotropic law follow from its moduli at small strain.
 
@@ -161,29 +181,37 @@ def constants_of(energy: object) -> Mapping[str, Callable[..., Any]]:
 
 
 def by_moduli(energy: Any, names: Collection[str]) -> Any:
-    """Return a law of E and nu in the place of its constants, where these are among the `names`."""
-    if not {*YOUNG} <= {*names} or not constants_of(energy):
-        return energy
-    return _of_young(energy)
+    """Return a law of two moduli in the place of its constants, where these are among the `names`.
+
+    They are E and nu, the shear modulus G and nu, or G and the bulk modulus k.
+    """
+    constants = constants_of(energy)
+    if constants and not {*constants} <= {*names}:
+        for pair in PAIRS:
+            if {*pair} <= {*names}:
+                return _of_pair(energy, pair)
+    return energy
 
 
 @functools.lru_cache(maxsize=256)
-def _of_young(energy: Energy) -> Energy:
+def _of_pair(energy: Energy, pair: tuple[str, str]) -> Energy:
     constants, asked = constants_of(energy), signature(energy)
+    all_moduli = ("E", "nu", "mu", "k")
     needed = {a for f in constants.values() for a in arguments_of(f).positional}
-    new = [a for a in sorted(needed - {*YOUNG, "mu", "k"}) if a not in asked.parameters]
+    new = [a for a in sorted(needed - {*all_moduli}) if a not in asked.parameters]
     given = arguments_of(energy)
     kept = {p: given.defaults.get(p, REQUIRED) for p in given.keywords if p not in constants}
 
     @functools.wraps(energy)
-    def law(*quantities: Any, E: Any, nu: Any, **others: Any) -> Any:
-        moduli = {"E": E, "nu": nu, "mu": E / (2 * (1 + nu)), "k": E / (3 * (1 - 2 * nu))}
-        at = {**others, **moduli}
+    def law(*quantities: Any, **own: Any) -> Any:
+        others = {p: x for p, x in own.items() if p not in pair}
+        at = {**others, **dict(zip(all_moduli, PAIRS[pair](*(own[p] for p in pair)), strict=True))}
         first = {p: f(*(at[a] for a in arguments_of(f).positional)) for p, f in constants.items()}
         return energy(*quantities, **first, **{p: x for p, x in others.items() if p not in new})
 
-    taking(law, given.positional, {**dict.fromkeys((*YOUNG, *new), REQUIRED), **kept})
+    taking(law, given.positional, {**dict.fromkeys((*pair, *new), REQUIRED), **kept})
     limits = {p: d for p, d in domains_of(energy).items() if p not in constants}
-    law.domains = {**limits, **YOUNG}  # type: ignore[attr-defined]
+    two = {p: domains_of(energy).get(p, _GIVEN[p]) for p in pair}
+    law.domains = {**limits, **two}  # type: ignore[attr-defined]
     del law.constants  # type: ignore[attr-defined]
     return law

@@ -23,6 +23,7 @@ from symancf_codegen.functions import force_on, symbolic
 
 from ..kinematics.layer import ANGLE
 from ..kinematics.quantity import centre, real
+from .limits import limits
 
 if TYPE_CHECKING:
     from ..kinematics import Kinematics
@@ -156,7 +157,7 @@ class _Needed:
     undefined : those of them that have no definition.
     jets : of the displacement.
     strained : whether it depends on more than the displacement itself.
-    domain : of the kinematics.
+    domain : of the kinematics and of the energy.
     """
 
     symbols: set[sp.Symbol]
@@ -180,11 +181,24 @@ class _Needed:
             symbols |= closure(kinematics.bound.free_symbols, definitions)
             others = (d for d in kinematics.domain[1:] if d.free_symbols <= symbols)
             domain = (*kinematics.domain[:1], *others)
+            domain += tuple(x for x in _limits(kinematics, law) if x not in domain)
             symbols |= closure(set(rows).union(*(d.free_symbols for d in domain)), definitions)
         jets = _jets(kinematics, symbols)
         if jets:
             symbols |= closure({s for s, _ in law.geometry if s.name in ("y", "z")}, definitions)
         return cls(symbols, symbols - {*definitions}, jets, strained, domain)
+
+
+def _limits(kinematics: Kinematics, law: PointLaw) -> tuple[sp.Expr, ...]:
+    """Return what has to be positive for the energy of a law."""
+    pairs = (*kinematics.inner, *kinematics.modes)
+    zero = {s for s, _ in pairs} | {x.symbol for x in (*kinematics.local, *law.local)}
+    zero = zero.union(*map(unknown, ("value", *kinematics.jets)))
+    first = {m.symbol: m.initial for m in law.history}
+    energy = sp.S.Zero if law.energy is None else law.energy
+    quantities, definitions = dict(kinematics.lets), {**dict(law.geometry), **dict(law.lets)}
+    stages = {s: e for s, e in law.lets if s not in quantities}
+    return limits(energy, stages, definitions, zero, first)
 
 
 def _jets(kinematics: Kinematics, used: set[sp.Symbol]) -> tuple[str, ...]:

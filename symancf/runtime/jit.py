@@ -94,8 +94,13 @@ def cells(
         lambda: fingerprint(name, space, laws, chosen.stabilise, modes, chosen.single),
         lambda: compile_cells(name, space, laws, chosen, modes),
     )
-    _ANEW[kernel] = lambda comm, modes, single: cells(
-        name, space, laws, comm, options=replace(chosen, single=single), modes=modes
+    _ANEW[kernel] = lambda comm, modes, single, tells: cells(
+        name,
+        space,
+        [(tells(law), rule) for law, rule in laws],
+        comm,
+        options=replace(chosen, single=single),
+        modes=modes,
     )
     return kernel
 
@@ -123,14 +128,19 @@ def points(
         lambda: fingerprint(name or law.name, None, [(law, None)], False, modes),
         lambda: compile_points(name or law.name, law, chosen, modes),
     )
-    _ANEW[kernel] = lambda comm, modes, single: points(
-        law, comm, name=name, options=chosen, modes=modes
+    _ANEW[kernel] = lambda comm, modes, single, tells: points(
+        tells(law), comm, name=name, options=chosen, modes=modes
     )
     return kernel
 
 
 def with_modes(
-    kernel: Kernel, modes: Sequence[str], comm: Communicator = None, *, single: bool = False
+    kernel: Kernel,
+    modes: Sequence[str],
+    comm: Communicator = None,
+    *,
+    single: bool = False,
+    tells: Callable[[PointLaw], PointLaw] = lambda law: law,
 ) -> Kernel:
     """Return the kernel of the same laws with other functions (collective).
 
@@ -139,17 +149,19 @@ def with_modes(
     Parameters
     ----------
     single : in single precision, on cells.
+    tells : puts other outputs, of the same parameters, in the place of those of a law.
 
     Raises
     ------
     CompileError : a law has no such functions, or is not possible in single precision.
     """
-    return _ANEW[kernel](comm, tuple(modes), single)
+    return _ANEW[kernel](comm, tuple(modes), single, tells)
 
 
-_ANEW: WeakKeyDictionary[Kernel, Callable[[Communicator, Sequence[str], bool], Kernel]] = (
-    WeakKeyDictionary()
-)
+_ANEW: WeakKeyDictionary[
+    Kernel,
+    Callable[[Communicator, Sequence[str], bool, Callable[[PointLaw], PointLaw]], Kernel],
+] = WeakKeyDictionary()
 
 
 def identifier(name: str) -> str:

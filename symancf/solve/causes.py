@@ -26,6 +26,8 @@ from ..laws import evaluate_energy
 from ..laws.pressure_predictor import stiffness_ratio
 from ..mesh.cells import jacobians
 from ..runtime.collective import together
+from .ellipticity import lost_ellipticity
+from .law_limits import NearestLimit, nearest_limit
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
@@ -38,6 +40,7 @@ FLAT_CELL = 0.3  # scaled Jacobian of a cell that may be about to invert
 UNIT_ERROR_RATIO = 1e3  # times the size of the model: what loads of other units would move it by
 MIN_ITERATIONS = 15  # iterations: fewer are what an option allows
 LONG_STEP = 1.0 / 64.0  # of a step: shorter parts are not too long
+NEAR_LIMIT = 0.2  # of its value at rest: so near the end of a law its stresses grow much
 LEAP_RATIO = 10.0  # times what a smooth function would prescribe in a part of the step
 
 
@@ -130,6 +133,17 @@ class Failure:
     def without_value(self) -> list[tuple[str, str, bool]]:
         """The terms whose law has no value on the way: name, place, whether it is a contact."""
         return [] if self.outside is None else _without_value(self.system, self.outside)
+
+    @cached_property
+    def law_limit(self) -> NearestLimit | None:
+        """Where a law is near its end in the last state, else where it is beyond it on the way."""
+        last = nearest_limit(self.system, self.state)
+        if last is None or last.share <= NEAR_LIMIT:
+            return last
+        if self.outside is None:
+            return None
+        on_the_way = nearest_limit(self.system, self.outside)
+        return on_the_way if on_the_way is not None and on_the_way.share <= 0.0 else None
 
     @property
     def near(self) -> Words:
@@ -271,7 +285,22 @@ def _turned(f: Failure) -> Words | None:
     }
 
 
+def _limit_of_law(f: Failure) -> Words | None:
+    limit = f.law_limit
+    if limit is None:
+        return None
+    beyond = " on the way" if limit.share <= 0.0 else " in the last state"
+    return {"text": limit.words, "when": beyond, **f.near}
+
+
+def _material(f: Failure) -> Words | None:
+    text = lost_ellipticity(f.system, f.state)
+    return {"text": text} if text else None
+
+
 def _constraint_words(f: Failure) -> Words | None:
+    if f.law_limit is not None:
+        return None
     bad = [(name, near) for name, near, kinked in f.without_value if not kinked]
     if not bad or _turned(f):
         return None
@@ -463,6 +492,18 @@ TABLE = (
         "this is the first step, however short, and its loads would move the model by {reach} "
         "times its own size: are loads and units right (E in Pa where lengths are in m)?",
         "sa.Body(region, element, energy, E=0.5e6, **parameters)  # 0.5 MPa in Pa",
+    ),
+    CauseRow(
+        "end of a law",
+        _limit_of_law,
+        "{text}{when}: loads that lead beyond need another law, or other parameters of it",
+        SHORTER,
+    ),
+    CauseRow(
+        "material",
+        _material,
+        "{text}: a body of it may break up into bands, however fine its cells are",
+        "print(sa.check(law, stretches=(0.5, 2.0), **parameters))  # where the law is stable",
     ),
     CauseRow(
         "limit point",

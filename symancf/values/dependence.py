@@ -51,13 +51,22 @@ def share_objects(functions: Iterable[Any], others: Iterable[Any]) -> bool:
     return reached is None or also is None or not reached.keys().isdisjoint(also)
 
 
-def _reached(functions: Iterable[Any]) -> dict[int, Any] | None:
-    """Return what functions refer to, by its identity; None: there is too much."""
+def may_follow(function: Any, value: Any) -> bool:
+    """Tell whether a function of time may read a `Parameter` or a `Series`."""
+    reached = _reached([function], value)
+    return reached is None or id(value) in reached or any(map(_may_read, reached.values()))
+
+
+def _reached(functions: Iterable[Any], plain: Any = None) -> dict[int, Any] | None:
+    """Return what functions refer to, by its identity; None: there is too much.
+
+    `plain`: a thing that counts in spite of its type.
+    """
     known: dict[int, Any] = {}
     waiting = [*functions]
     while waiting:
         found = waiting.pop()
-        if id(found) in known or isinstance(found, _PLAIN):
+        if id(found) in known or (isinstance(found, _PLAIN) and found is not plain):
             continue
         if len(known) >= MOST:
             return None

@@ -74,6 +74,22 @@ def law() -> Callable[[], object]:
     return lambda: problem.solve(step=0.25)
 
 
+def end_of_law() -> Callable[[], object]:
+    """A rubber whose chains are straight at a stretch of about 1.4."""
+    part = cube(1, None, sa.energies.gent(), mu=1.0, Jm=0.5, k=100.0)
+    pull = sa.fix(part["x1"], ["x"], displacement=(lambda t: 1.5 * t, 0.0, 0.0))
+    sides = [sa.fix(part[f"{axis}0"], axis) for axis in "xyz"]
+    return statics(*sides, pull, body=part).solve
+
+
+def material() -> Callable[[], object]:
+    """A law for small strains is pressed to nothing."""
+    part = cube(2, None, sa.energies.saint_venant_kirchhoff(), E=1.0, nu=0.3)
+    press = sa.fix(part["x1"], displacement=(lambda t: -1.2 * t, 0.0, 0.0))
+    problem = statics(sa.fix(part["x0"]), press, body=part)
+    return lambda: problem.solve(step=0.25)
+
+
 def at_rest() -> Callable[[], object]:
     part = cube()
 
@@ -243,6 +259,8 @@ CASES: dict[str, tuple[Callable[[], Callable[[], object]], list[str]]] = {
     "jump": (jump, ["jump", "cells"]),
     "cells": (cells, ["cells"]),
     "law": (law, ["law"]),
+    "end of a law": (end_of_law, ["end of a law"]),
+    "material": (material, ["material", "cells"]),
     "no value at rest": (at_rest, ["no value at rest"]),
     "zero pivot": (zero_pivot, ["zero pivot"]),
     "bulk modulus": (volume, ["bulk modulus"]),
@@ -279,6 +297,9 @@ def test_a_cause_is_named_where_it_is_one_and_no_other_is(kind: str) -> None:
     assert [cause.kind for cause in error.causes] == CASES[kind][1]
     if kind == "jump":
         assert "x1'" in error.causes[0].sentence
+    if kind == "end of a law":
+        for word in ("gent()", "'cube'", "1 - y/Jm = 0", "cell 0"):
+            assert word in error.causes[0].sentence
     for cause in error.causes:
         assert cause.sentence in str(error)
         assert cause.line in str(error)
@@ -292,7 +313,9 @@ def test_every_cause_has_a_model() -> None:
 
 
 @pytest.mark.collective(rows=3)
-@pytest.mark.parametrize("kind", ["jump", "cells", "law", "free motion", "flat cells", "cord"])
+@pytest.mark.parametrize(
+    "kind", ["jump", "cells", "end of a law", "material", "free motion", "flat cells", "cord"]
+)
 def test_all_ranks_name_the_same(kind: str) -> None:
     error = failure(kind)
     every = MPI.COMM_WORLD.allgather((str(error), error.causes))

@@ -127,6 +127,15 @@ def test_impacts_that_crowd_are_an_error_and_no_endless_loop() -> None:
     assert system.time == pytest.approx(0.2 * (1 + 2 * 0.3 / 0.7), rel=1e-3)
 
 
+def test_an_event_happens_again_in_each_motion_from_the_start() -> None:
+    problem, z, _ = ball("generalized-alpha")
+    times = problem.event(lambda: z() - 0.3, direction=1, terminate=True)
+    for _ in range(6):
+        problem.solve(to=0.6, step=0.02)
+        problem.reset()
+    assert times == [pytest.approx(passages(0.3)[0], abs=1e-9)] * 6
+
+
 def test_a_touch_is_no_zero_and_a_jump_is_one() -> None:
     problem, z, _ = ball("generalized-alpha")
     touch = problem.event(lambda: z() - 0.45 - 1e-12)

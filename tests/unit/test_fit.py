@@ -229,6 +229,10 @@ def test_bad_input_is_refused() -> None:
         sa.fit(law, squeezed, incompressible=True)
     with refused(wrong, asked="tests", given="uniaxial"):
         sa.fit(law, [good, "uniaxial"])  # type: ignore[list-item]
+    with refused(wrong, asked="stress", given=-1.0):  # tension that pushes
+        sa.fit(law, make.uniaxial(STRETCH, 1.0 - STRETCH))
+    with refused(wrong, asked="C40", possible=("C10", "C20", "C30", "k")):
+        sa.fit(law, good, start={"C40": 1.0})
 
 
 def test_arguments_of_tests_are_checked_by_name() -> None:
@@ -244,6 +248,33 @@ def test_units_that_no_material_has_are_told() -> None:
         test = sa.MaterialTest.uniaxial(strain=strain, stress=modulus * strain)
         found = sa.fit(sa.energies.yeoh(), test, fixed=dict(C20=0.0, C30=0.0))
         assert any("diamond" in note for note in found.notes) == is_told
+
+
+def test_data_in_two_units_and_strains_as_stretches_are_told() -> None:
+    x, known = np.linspace(1.0, 2.0, 6), dict(C20=0.0, C30=0.0)
+    pull = sa.MaterialTest.uniaxial(x, 0.4 * (x - x**-2))
+    sheet = sa.MaterialTest.planar(x, 0.4e6 * (x - x**-3))
+    notes = sa.fit(sa.energies.yeoh(), [pull, sheet], fixed=known).notes
+    assert any("in planar is 1.2e+06 times that in uniaxial" in note for note in notes)
+    for stretch, is_told in ((x, False), (x - 0.5, True)):
+        test = sa.MaterialTest.uniaxial(stretch, 0.4 * (x - x**-2))
+        notes = sa.fit(sa.energies.yeoh(), test, fixed=known).notes
+        assert any("strains were given as stretches" in note for note in notes) == is_told
+
+
+def test_a_constant_that_is_zero_is_no_unknown_one() -> None:
+    x = np.linspace(1.0, 2.0, 8)
+    found = sa.fit(sa.energies.yeoh(), sa.MaterialTest.uniaxial(x, 0.4e6 * (x - x**-2)))
+    assert found.errors["C20"] < 1e-6
+    assert not any("C20, C30" in note for note in found.notes)
+    for name in ("C20", "C30"):
+        assert abs(found.values[name]) < 1e-9 * found.values["C10"]
+
+
+def test_as_many_constants_as_data_have_no_standard_errors() -> None:
+    found = sa.fit(sa.energies.mooney_rivlin(), sa.MaterialTest.uniaxial([1.5, 2.0], [1.0, 1.9]))
+    assert found.errors == {"C10": np.inf, "C01": np.inf}
+    assert any("standard errors are not known" in note for note in found.notes)
 
 
 def test_loss_of_rank_one_convexity_in_the_range_is_told() -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Isotropic laws by Young's modulus and Poisson's ratio."""
+"""Isotropic laws by two moduli: E and nu, G and nu, G and k."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from tests.refusals import refused
 
 pytestmark = pytest.mark.collective
 E, NU = 3.0, 0.4
+G, K = E / (2 * (1 + NU)), E / (3 * (1 - 2 * NU))
+PAIRS = {"E, nu": {"E": E, "nu": NU}, "G, nu": {"G": G, "nu": NU}, "G, k": {"G": G, "k": K}}
 
-#: Law -> parameters beside E and nu.
+#: Law -> parameters beside two moduli.
 LAWS: dict[str, dict[str, float]] = {
     "arruda_boyce": {"lambda_m": 2.0},
     "extended_tube": {"delta": 0.2, "beta": 0.4, "ratio": 0.8},
@@ -27,6 +30,7 @@ LAWS: dict[str, dict[str, float]] = {
     "hencky": {},
     "mooney_rivlin": {"ratio": 0.25},
     "neo_hooke": {},
+    "saint_venant_kirchhoff": {},
     "yeoh": {"C20": 0.1, "C30": 0.02},
 }
 
@@ -41,22 +45,23 @@ OGDEN: dict[str, tuple[int, dict[str, float]]] = {
 def test_all_that_declare_constants_are_here() -> None:
     laws = {name: getattr(sa.energies, name) for name in sa.energies.__all__}
     makers = {name: make for name, make in laws.items() if constants_of(make)}
-    assert set(makers) == set(LAWS)
+    assert set(makers) == {*LAWS, "split_beam"}
 
 
 @pytest.mark.collective(rows=0)
+@pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("name", [*LAWS, *OGDEN])
-def test_moduli_at_small_strain(name: str) -> None:
+def test_moduli_at_small_strain(name: str, pair: str) -> None:
     """The second derivatives of the energy are mu = E/2(1 + nu) and k = E/3(1 - 2 nu)."""
     terms, given = OGDEN.get(name, (0, LAWS.get(name, {})))
     law = sa.energies.ogden(terms=terms) if terms else getattr(sa.energies, name)()
-    law = by_moduli(law, ("E", "nu"))
+    law = by_moduli(law, {**PAIRS[pair], **given})
     called = evaluate_on(solid(), "solid", law)
     W = sp.Add(*called.parts.values())
-    values = {sp.Symbol(p, real=True): x for p, x in {"E": E, "nu": NU, **given}.items()}
+    values = {sp.Symbol(p, real=True): x for p, x in {**PAIRS[pair], **given}.items()}
     mu, k = (f(called.kinematics, W).subs(values) for f in (shear_modulus, bulk_modulus))
-    assert float(mu) == pytest.approx(E / (2 * (1 + NU)), rel=1e-12)
-    assert float(k) == pytest.approx(E / (3 * (1 - 2 * NU)), rel=1e-12)
+    assert float(mu) == pytest.approx(G, rel=1e-12)
+    assert float(k) == pytest.approx(K, rel=1e-12)
 
 
 def pulled(law: Any, **given: Any) -> float:
@@ -99,6 +104,50 @@ def test_layers_take_either() -> None:
 
 
 @pytest.mark.collective(rows=0)
+def test_other_laws_take_the_shear_modulus() -> None:
+    """Laws that have E and nu themselves, and laws around a law: the same energy, exactly."""
+    A, h = sp.Matrix(3, 3, sp.symbols("A:9", real=True)), sp.S(1) / 10
+    gent = sa.energies.gent()
+    plastic = {"plastic_strain": 0, "inverse_plastic": sp.zeros(9, 1), "yield_stress": h}
+    plastic |= {"kinematic": sp.S(0), "hardening": sp.S(1)}
+    of_solid = [sp.Symbol("J", positive=True), sp.Symbol("I1", positive=True)]
+    laws: dict[Any, tuple[list[Any], dict[str, Any]]] = {
+        sa.energies.kirchhoff(): ([A[:2, :2], A[1:, 1:]], {"thickness": h}),
+        sa.energies.split_beam(): ([A], {}),
+        sa.energies.j2_plasticity(): ([A, *of_solid], plastic),
+        sa.energies.swollen(gent): (of_solid, {"Jm": sp.S(9), "swelling": 1 + h}),
+        sa.energies.prony(gent, g=(0.5,), tau=(1.0,)): ([], {}),
+    }
+    pairs = [{"E": sp.S(3), "nu": sp.S(2) / 5}, {"G": sp.S(15) / 14, "k": sp.S(5)}]
+    pairs.append({"G": pairs[1]["G"], "nu": pairs[0]["nu"]})
+    for law, (quantities, given) in laws.items():
+        assert {*pairs[1]} <= {*signature(by_moduli(law, pairs[1])).parameters}
+        found = []
+        for two in pairs if quantities else ():
+            of_two = by_moduli(law, {**two, **given})
+            default = signature(of_two).defaults
+            W = of_two(*quantities, **{**default, **two, **given})
+            W = getattr(W, "result", W)
+            found.append(sp.Add(*W.values()) if isinstance(W, dict) else W)
+        assert [sp.expand(W - found[0]) for W in found] == [0] * len(found)
+
+
+@pytest.mark.collective(rows=0)
+def test_an_infinite_bulk_modulus() -> None:
+    """G with k = inf: a cube that keeps its volume, as of its own constants."""
+    mesh, found = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="hexahedron27"), []
+    constants: list[dict[str, Any]] = [{"G": G, "k": math.inf}, {"mu": G, "lam": math.inf}]
+    for given in constants:
+        law = sa.energies.neo_hooke()
+        body = sa.Body(mesh["body"], sa.elements.hex27, law, pressure="discontinuous", **given)
+        fixed = [sa.fix(body[f"{x}0"], dofs=x) for x in "xyz"]
+        system = sa.System(body, terms=[*fixed, sa.traction(body["x1"], (0.3, 0.0, 0.0))])
+        sa.StaticProblem(system).solve()
+        found.append(system.displacement(body["x1"])[:, 0].mean())
+    assert found[0] == pytest.approx(found[1], rel=1e-10)
+
+
+@pytest.mark.collective(rows=0)
 def test_refused() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
     law, element = sa.energies.neo_hooke(), sa.elements.hex8_plain
@@ -110,6 +159,10 @@ def test_refused() -> None:
         sa.Body(mesh, element, law, E=-1.0, nu=0.3)
     with refused(sa.ParameterError, asked="mu"):
         sa.Body(mesh, element, law, E=E)
+    with refused(sa.ParameterError, asked="G"):
+        sa.Body(mesh, element, law, E=E, nu=NU, G=G)
+    with refused(sa.ParameterError, asked="G", given=-1.0):
+        sa.Body(mesh, element, law, G=-1.0, k=1.0)
     with refused(sa.ParameterError, asked="ratio2"):
         sa.Body(mesh, element, sa.energies.ogden(terms=2), E=E, nu=NU, alpha1=2.0, alpha2=-2.0)
     with refused(sa.ParameterError, asked="ratio"):

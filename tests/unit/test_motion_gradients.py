@@ -91,6 +91,92 @@ def test_free_fall_has_its_closed_form() -> None:
     )
 
 
+def test_a_fall_that_ends_at_a_floor_has_its_closed_form() -> None:
+    p = parameters(weight=-10.0, up=3.0, floor=-2.0)
+    up, weight = (0.0, 0.0, p["up"]), (0.0, 0.0, p["weight"])
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0, velocity=up)
+    problem = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity(weight)]))
+    middle = ball.at((0.0, 0.0, 0.0))
+    height = sa.Goal(lambda u_a: u_a[2], middle)
+    above = sa.Goal(lambda u_a, *, floor: u_a[2] - floor, middle, floor=p["floor"])
+    times = problem.event(above, terminate=True)
+    problem.solve(to=2.0, step=0.03, trace=sa.Trace())
+    assert times == [pytest.approx(1.0, rel=1e-12)]
+    time = sa.Goal(lambda t: t, middle)
+    speed = sa.Goal(lambda v_a: v_a[2], middle)
+    by_time = {"weight": 1 / 14, "up": 1 / 7, "floor": -1 / 7}  # -g_p / v, v = -7
+    by_speed = {"weight": 1 - 10 / 14, "up": 1 - 10 / 7, "floor": 10 / 7}
+    by_height = {"weight": 0.0, "up": 0.0, "floor": 1.0}
+    by_early = {"weight": 0.5 * 0.3**2, "up": 0.3, "floor": 0.0}  # times that are given stay
+    every = {time: by_time, speed: by_speed, height: by_height, height.at(0.3): by_early}
+    for goal, known in every.items():
+        found = problem.gradient(goal, [*p.values()])
+        for name, parameter in p.items():
+            assert found[parameter] == pytest.approx(known[name], rel=1e-8, abs=1e-10)
+    for found in problem.sensitivity([*p.values()], of=[time]):
+        for name, parameter in p.items():
+            assert found[parameter] == pytest.approx(by_time[name], rel=1e-8)
+    found = problem.gradient(height.integral(), [p["floor"]])
+    assert found[p["floor"]] == pytest.approx(2.0 / 7.0, rel=1e-3)  # J_t = -2, by trapezoids
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3], ids=["m", "mm"])
+def test_a_pendulum_that_ends_at_the_vertical(unit: float) -> None:
+    """Its rates are taken to the hinge there; the time is a quarter of a period."""
+    p = parameters(g=10.0 * unit, spring=0.0)
+    mass, long = 1.0, 2.0 * unit
+    rod = sa.RigidBody(
+        position=(0.5 * long, 0.0, 0.0),
+        mass=mass,
+        inertia=np.diag([0.01, 1 / 12, 1 / 12]) * mass * long**2,
+    )
+    tip = rod.at((0.5 * long, 0.0, 0.0))
+    terms = [
+        sa.joints.revolute(rod.at((-0.5 * long, 0.0, 0.0)), axis=(0, 1, 0)),
+        sa.gravity((0.0, 0.0, lambda t: -p["g"].value)),
+        sa.Potential(lambda u_a, *, k: k * u_a[1] * unit + k * u_a[0] * unit, tip, k=p["spring"]),
+    ]
+    below = sa.Goal(lambda r_a: r_a[0] / unit, tip)
+    time = sa.Goal(lambda t: t, tip)
+    speed = sa.Goal(lambda v_a: v_a[0] / unit, tip)
+    case = Case([rod], terms, time + 0.1 * speed + below.integral(), [*p.values()])
+    times = case.problem.event(below, direction=-1, terminate=True)
+    quarter = np.sqrt(2 / 15) * 1.854074677  # sqrt(l / g) K(sin 45 degrees), l = 4/3
+    found = case.check(to=2.0, step=0.041, rel=1e-8)
+    case.at(0.0, [1.0, 1.0], to=2.0, step=0.041)
+    assert times[0] == times[-1] == pytest.approx(quarter, rel=4e-3)
+    by_g = case.problem.gradient(time, [p["g"]])[p["g"]]
+    assert by_g == pytest.approx(-times[0] / (2 * p["g"].value), rel=1e-2)
+    by_g = case.problem.gradient(speed, [p["g"]])
+    assert by_g[p["g"]] == pytest.approx(by_g.value / (2 * p["g"].value), rel=2e-2)
+    assert found.value == case.problem.value(case.goal)
+
+
+def test_what_ends_at_an_event_in_other_ways_is_refused() -> None:
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1.0, velocity=(0.0, 0.0, 3.0))
+    weight = sa.Parameter("weight", -10.0)
+    middle = ball.at((0.0, 0.0, 0.0))
+    height = sa.Goal(lambda u_a: u_a[2], middle)
+
+    def thrown(goal: Any, **event: Any) -> sa.DynamicProblem:
+        problem = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, weight))]))
+        problem.event(goal, **event)
+        return problem
+
+    with pytest.raises(sa.ParameterError, match="those of all steps"):
+        thrown(height.integral(), terminate=True)
+    for event in ({}, {"terminate": True, "action": lambda: None}):
+        with pytest.raises(sa.ParameterError, match="without an action"):
+            thrown(height - 0.1, **event).solve(to=0.5, step=0.03, trace=sa.Trace())
+    turns = thrown(height - (0.45 - 1e-10), terminate=True)
+    turns.solve(to=0.5, step=0.03, trace=sa.Trace())
+    with pytest.raises(sa.ParameterError, match="where its goal turns"):
+        turns.gradient(height, [weight])
+    early = thrown(height - 1.0, terminate=True)  # it ends at 0.5, before
+    early.solve(to=0.5, step=0.03, trace=sa.Trace())
+    assert early.gradient(height, [weight])[weight] == pytest.approx(0.125, rel=1e-10)
+
+
 def cable() -> Case:
     """Damped in two ways, its clamp shaken; a force of the support; a density."""
     p = parameters(EI=0.5, rho=1.0, eta=0.02, g=9.81, amp=0.05)

@@ -10,6 +10,8 @@ import pytest
 
 import symancf as sa
 from symancf.solve.dynamics.sweep import NativeSweep
+from symancf.solve.gradients.states_of_steps import StatesOfSteps
+from symancf.values.dependence import may_follow
 
 Made = tuple[sa.DynamicProblem, sa.Goal, list[Any]]
 
@@ -64,7 +66,21 @@ def pendulum() -> Made:
     return problem, end + (end**2).integral(), [k, g]
 
 
+def swing() -> Made:
+    """A cable with a drive, and no damping."""
+    mesh = sa.Mesh.box((1.0,), (3,))
+    EI, amp = sa.Parameter("EI", 0.5), sa.Parameter("amp", 0.2)
+    given = {"EA": 500.0, "EI": EI, "rho": 1.0, "A": 0.1}
+    line = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    tip = line.at((1.0, 0.0, 0.0))
+    drive = sa.force(tip, (0.0, 0.0, lambda t: amp.value * np.sin(5.0 * t)))
+    problem = sa.DynamicProblem(sa.System(line, terms=[sa.fix(line["x0"]), drive]))
+    end = sa.Goal(lambda u_a: u_a[2], tip)
+    return problem, end + (end**2).integral(), [EI, amp]
+
+
 MODELS = {
+    "swing": swing,
     "cable": cable,
     "cable in mm": lambda: cable(1e3),
     "pendulum": pendulum,
@@ -107,3 +123,44 @@ def test_a_state_that_a_monitor_has_changed_is_told_by_python() -> None:
     problem.solve(to=0.2, step=0.01, trace=sa.Trace())
     with pytest.raises(sa.ParameterError, match=r"t = 0\.1"):
         problem.gradient(goal, variables)
+
+
+@pytest.mark.parametrize("which", ["pendulum", "swing"])
+def test_a_trace_of_steps_in_c_has_the_states_of_single_steps(which: str) -> None:
+    problem, goal, variables = MODELS[which]()
+    problem.solve(to=0.3, step=0.01)
+    plain = problem.system.state.copy()
+    problem.reset()
+    problem.solve(to=0.3, step=0.01, trace=(trace := sa.Trace()))
+    assert len(trace) == 31
+    assert any(isinstance(trace.part(n)[0], StatesOfSteps) for n in range(31))
+    np.testing.assert_array_equal(problem.system.state, plain)
+    found = problem.gradient(goal, variables)
+    problem.reset()
+    problem.monitor(lambda step: None)  # lets each step be made by itself
+    problem.solve(to=0.3, step=0.01, trace=(single := sa.Trace()))
+    assert not any(isinstance(single.part(n)[0], StatesOfSteps) for n in range(31))
+    np.testing.assert_array_equal(trace.times, single.times)
+    np.testing.assert_array_equal(trace.numbers, single.numbers)
+    for one, other in zip(trace, single, strict=True):
+        pairs = [(one.displacement, other.displacement), *zip(one.rates, other.rates, strict=True)]
+        pairs.append((one.method["auxiliary"], other.method["auxiliary"]))
+        for a, b in pairs:
+            np.testing.assert_array_equal(a, b)
+    known = problem.gradient(goal, variables)
+    for v in variables:
+        size = np.abs(known[v]).max()
+        np.testing.assert_allclose(found[v], known[v], rtol=1e-9, atol=1e-10 * size)
+
+
+def test_whether_a_function_may_follow_a_parameter() -> None:
+    p, q, s = sa.Parameter("p", 1.0), sa.Parameter("q", 1.0), sa.Series([0.0, 1.0], [0.0, 1.0])
+    both = {"inner": [lambda t: q.value * t]}
+    for function, of in (
+        (lambda t: p.value * t, [p]),
+        (lambda t: both["inner"][0](t), [q]),
+        (lambda t: s(t) * p.value, [s, p]),
+        (lambda t: 2.0 * t, []),
+        (s, [s]),
+    ):
+        assert [v for v in (s, p, q) if may_follow(function, v)] == of

@@ -113,10 +113,11 @@ class SolidEnergy:
         return compiled(self._symbols, self.slopes)
 
     @cached_property
-    def _second(self) -> Any:
+    def _both(self) -> Any:
+        """First and second derivatives."""
         n = len(self.moving)
         rows = [sp.diff(self.slopes[a], self.moving[b]) for a in range(n) for b in range(a, n)]
-        return compiled(self._symbols, rows)
+        return compiled(self._symbols, [*self.slopes, *rows])
 
     def energy(self, F: Array) -> Array:
         """Return W (n,) at F (n, 3, 3)."""
@@ -134,9 +135,8 @@ class SolidEnergy:
     def tangent(self, F: Array) -> Array:
         """Return A = d2W/dF2 (n, 9, 9) at F (n, 3, 3), rows and columns F11, F12, ..., F33."""
         on, m = Deformation(F), len(self.moving)
-        first = self._at(self._first, on, m)
         pairs = [(a, b) for a in range(m) for b in range(a, m)]
-        second = self._at(self._second, on, len(pairs))
+        first, second = np.split(self._at(self._both, on, m + len(pairs)), [m], axis=1)
         slopes = [on.slope(kind) for kind in self._kinds]
         A = np.zeros((len(F), 9, 9))
         for k, (a, b) in enumerate(pairs):

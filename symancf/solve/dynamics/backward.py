@@ -24,13 +24,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from mpi4py import MPI
 
 from ...errors import ParameterError
 from ..gradients.chain import ChainRule
+from ..gradients.goal import goals_at
 from ..gradients.gradient import Gradient, to_owners
 from ..gradients.switch import distance_to_switch, touches, warn_at_switch
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
+from .event_share import weights_to_end
 from .generalized_alpha import SHORT_STEP_RATIO
 from .initial import after as shortly_after
 from .sweep import NativeSweep
@@ -98,11 +101,12 @@ class Backward:
         """Return the derivatives by variables (collective)."""
         m, system, kinematics = self._motion, self._system, self._accelerations.kinematics
         self._trace.require_sections(variables)
-        value, weights = self._trace.weights(goal)
+        value, weights = weights_to_end(self._trace, goal)
         assemblers = [system.assembler, m.mass]
         if kinematics.any:
             assemblers += [kinematics.gradients, kinematics.course]
-        at_each_step = bool(m.moving) or goal.parametric or any(a.timed_cells for a in assemblers)
+        follows = any(part.goal.parametric for part in weights)
+        at_each_step = bool(m.moving) or follows or any(a.timed_cells for a in assemblers)
         chain = ChainRule(
             system, assemblers, variables, self._trace.show, self._driven, at_each_step
         )
@@ -117,7 +121,7 @@ class Backward:
         self._trace.go_to(self._states[-1])
         here, n = self._trace.present(), len(self._states) - 1
         native = NativeSweep(self._trace, chain, weights, self._constraints.others)
-        self._add_goals(weights.get(n, []), self._states[n], bars)
+        self._add_goals(goals_at(n, weights), self._states[n], bars)
         while n:
             done = native.back(n, bars, self._squares) if native.able else 0
             n -= done or 1
@@ -127,7 +131,7 @@ class Backward:
             else:
                 here = self._step(n + 1, here, bars, seeds)
             if not (done and native.added):
-                self._add_goals(weights.get(n, []), self._states[n], bars)
+                self._add_goals(goals_at(n, weights), self._states[n], bars)
         self._start(bars, seeds)
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)
@@ -249,7 +253,7 @@ class Backward:
             raise ParameterError(
                 f"the step from t = {before.time:g} to {after.time:g} is cut from one of {usual:g}:"
                 " there are no gradients of that; let steps of about the same length end at all "
-                "stops and at the end",
+                "stops and at the end, or take a slightly other length",
                 asked="gradient",
                 given=h,
             )
@@ -292,7 +296,7 @@ class Backward:
         (collective).
         """
         m, end = self._motion, self._trace.affine_end(start, now.u, h)
-        directors, spin = self._integrator.directors, self._integrator.spin
+        directors, spin = self._trace.turning(after)
         turned = end if directors is None else settled(directors, end)
         m.rate[:], m.acceleration[:] = turned.v, turned.a
         if spin is not None and spin.straightens(h, self._integrator.rho):
@@ -344,11 +348,11 @@ class Backward:
         share = c.shift * usual / h
         change = np.where(self._second, share * (end.a - start.a), 0.0)
         expected = np.where(m.second, m.acceleration + change, m.rate)
-        known = (
+        by_change = share * np.where(self._second, bars.A, 0.0)
+        known = not self._system.comm.allreduce(bool(by_change.any()), op=MPI.LOR) or (
             self._trace.differ(MotionVectors(now.u, now.v, now.a, expected), now, "A")
             <= self._trace.same
         )
-        by_change = share * np.where(self._second, bars.A, 0.0)
         step = usual or self._request.step
         found = self._project_again(end, now, step) if known else None
         if found is None:

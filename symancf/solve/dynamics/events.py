@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mpi4py import MPI
 
+    from ..gradients.goal import Goal
     from .integrator import Integrator
     from .interval import Interval
 
@@ -55,6 +56,7 @@ class Event:
     times : of its zeros.
     user_times : the list that users have; of a contact one for all its events.
     switch : what goes on with another law of a contact, before the action.
+    goal : whose zero it is, or None.
     side : sign of the function, 0 while the motion has not left a zero.
     band : values up to which it has not.
     largest : magnitude that the function had.
@@ -69,6 +71,7 @@ class Event:
         number: int,
         user_times: list[float],
         switch: Callable[[], None] | None = None,
+        goal: Goal | None = None,
     ) -> None:
         functions: dict[str, Any] = {"function": function, "action": action or function}
         for what, value in functions.items():
@@ -84,18 +87,18 @@ class Event:
                 given=direction,
                 possible=(-1, 0, 1),
             )
-        self.function, self.action, self.switch = function, action, switch
+        self.function, self.action, self.switch, self.goal = function, action, switch, goal
         self.direction, self.terminate, self.number = int(direction), terminate, number
         self.times: list[float] = []
         self.user_times = user_times
         self.side = 0
         self.band = self.largest = 0.0
-        self._close = 0
+        self._close, self._last = 0, -math.inf  # events in a row, time of the last one
 
     @property
     def name(self) -> str:
         """What messages call it."""
-        return f"event {self.number} ({label(self.function)})"
+        return f"event {self.number} ({label(self.goal or self.function)})"
 
     def sign(self, value: float) -> int:
         """Return the side of zero that a value is on, 0 at a zero."""
@@ -146,13 +149,13 @@ class Event:
         ------
         ConvergenceError : events crowd at a time that they never pass.
         """
-        close = bool(self.times) and t - self.times[-1] < CROWDED_DISTANCE * step
-        self._close = self._close + 1 if close else 0
+        since, self._last = t - self._last, t
+        self._close = self._close + 1 if since < CROWDED_DISTANCE * step else 0
         self.times.append(t)
         if self._close >= MAX_CROWDED_EVENTS:
             raise ConvergenceError(
                 f"{self.name} happens again and again around t = {t:.9g}, the last time after "
-                f"{t - self.times[-2]:.2g}: let its action end what makes it happen (fix the "
+                f"{since:.2g}: let its action end what makes it happen (fix the "
                 "body that comes to rest), or terminate",
                 reason="EVENTS",
                 iteration=len(self.times),
@@ -182,11 +185,17 @@ class Events:
         terminate: bool,
         user_times: list[float],
         switch: Callable[[], None] | None = None,
+        goal: Goal | None = None,
     ) -> None:
         """Take a function; the times of its zeros are added to a list."""
         number = len(self._all) + 1
-        event = Event(function, action, direction, terminate, number, user_times, switch)
+        event = Event(function, action, direction, terminate, number, user_times, switch, goal)
         self._all.append(event)
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether each is a goal whose zero ends the motion, without an action."""
+        return all(e.goal is not None and e.terminate and e.action is None for e in self._all)
 
     @staticmethod
     def note(
@@ -487,6 +496,8 @@ class Events:
         """Go on from what `state` returned, as far as the events are the same."""
         for event, (side, band, largest) in zip(self._all, saved, strict=False):
             event.side, event.band, event.largest = int(side), band, largest
+        for event in self._all:  # a motion that begins anew is none in which they crowd
+            event._close, event._last = 0, -math.inf
 
     def times(self) -> list[list[list[float]]]:
         """Return the times of all events so far, for a run that goes on in another process."""

@@ -20,11 +20,13 @@ import numpy as np
 
 from ...errors import ParameterError
 from ...values.parameter import Parameter, label
+from ..gradients.goal import goals_at
 from ..gradients.gradient import Gradient, require_tangent
 from ..rates import DIFFERENCE_STEP
 from .backward_directors import settled
 from .backward_start import MotionVectors
 from .derivatives import FIRST
+from .event_share import weights_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,7 +85,7 @@ class Forward:
         self._trace.require_sections(variables)
         self._require_direct()
         self._starts = self._trace.begins_with_rates()
-        pairs = [self._trace.weights(goal) for goal in goals]
+        pairs = [weights_to_end(self._trace, goal) for goal in goals]
         directions = [d for variable in variables for d in self._directions(variable)]
         totals = np.zeros((len(directions), len(goals)))
         self._reached = np.zeros(len(directions))
@@ -95,7 +97,7 @@ class Forward:
             self._trace.go_to(state)
             self._require_tangent()
             for k, (_, weights) in enumerate(pairs):
-                for weight, goal in weights.get(n, []):
+                for weight, goal in goals_at(n, weights):
                     h = self._trace.length(state)
                     totals[:, k] += weight * self._moved(goal, state.time, h, directions, tangents)
         return self._gathered(variables, [value for value, _ in pairs], totals)
@@ -263,7 +265,7 @@ class Forward:
         for n, of in enumerate(directions):
             self._change(n, of, state.time, step)
             u, v, a = self._differences(partial(consistent, of), state, of, 1e-2)
-            self._reached[n] += float(np.abs(v).sum())
+            self._reached[n] += float(self._system.sum(np.array([np.abs(v).sum()]))[0])
             A = np.where(self._second, a, np.where(self._first, v, 0.0))
             tangents.append(MotionVectors(u, v, a, A))
         return tangents
@@ -332,7 +334,7 @@ class Forward:
         self, end: MotionVectors, now: MotionVectors, h: float, after: State
     ) -> None:
         """Refuse steps after which rates were changed (collective)."""
-        directors, spin = self._integrator.directors, self._integrator.spin
+        directors, spin = self._trace.turning(after)
         self._motion.rate[:], self._motion.acceleration[:] = end.v, end.a
         turned = directors is not None and not self._trace.alike(
             settled(directors, end), end, 1e-12

@@ -305,21 +305,30 @@ class GeneralizedAlpha(Integrator):
         beginning the motion is that within the whole step, its positions taken to the constraints.
         """
         m, begin, end, h = self.motion, interval.begin, interval.end, t - interval.begin.time
-        constrained = self.accelerations.kinematics.any
-        if h >= SHORT_STEP_RATIO * self._usual and self._lands(h):
-            self.last_step = self.biased = h
-            m.system.time = t
-        else:
-            self.last_step, share = self._usual, h / interval.length
-            interval.show(t)
-            before, after = begin.method["auxiliary"], end.method["auxiliary"]
-            between = (1.0 - share) * before + share * after
-            m.system.numbering.spread(between, self.auxiliary)
-            if constrained:
-                self.accelerations.kinematics.refresh()
-                self.accelerations.project_positions()
-        if constrained:
+        if h >= SHORT_STEP_RATIO * self._usual and self.ends_at(t, interval):
+            return
+        self.last_step, share = self._usual, h / interval.length
+        interval.show(t)
+        before, after = begin.method["auxiliary"], end.method["auxiliary"]
+        m.system.numbering.spread((1.0 - share) * before + share * after, self.auxiliary)
+        if self.accelerations.kinematics.any:
+            self.accelerations.kinematics.refresh()
+            self.accelerations.project_positions()
             self._settle(interval)
+
+    def ends_at(self, t: float, interval: Interval) -> bool:
+        """Solve the equations of a step that ends at t; tell whether they have a solution.
+
+        From its beginning, where the motion is, see `land_within` (collective).
+        """
+        h = t - interval.begin.time
+        if not self._lands(h):
+            return False
+        self.last_step = self.biased = h
+        self.motion.system.time = t
+        if self.accelerations.kinematics.any:
+            self._settle(interval)
+        return True
 
     def _settle(self, interval: Interval) -> None:
         """Free rates, accelerations and multipliers of what a short step makes of them.

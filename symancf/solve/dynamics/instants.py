@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 BYTES = 2**22  # of the motion at the instants that C keeps in one call
 
 
+def rows_of_motions(system: DiscreteSystem) -> int:
+    """Return how many motions C keeps in one call (collective)."""
+    comm, most = system.comm, BYTES // (40 * max(1, len(system.state)))
+    return most if comm.size == 1 else int(comm.allreduce(most, MPI.MIN))
+
+
 class Instants:
     """The motion at the ends of some steps of one call of C, at which functions are called later.
 
@@ -40,9 +46,7 @@ class Instants:
         self.method, self.audit, self.number = method, audit, number
         m, self.system = method.motion, method.motion.system
         self._vectors = m.state, m.rate, m.acceleration, method.auxiliary
-        comm, self.most = self.system.comm, BYTES // (40 * max(1, len(m.state)))
-        if comm.size > 1:
-            self.most = comm.allreduce(self.most, MPI.MIN)
+        self.most = rows_of_motions(self.system)
         self._motions, self._work = np.zeros((self.most, 5, len(m.state))), np.zeros((self.most, 2))
 
     def begin(self, due: Ints) -> None:

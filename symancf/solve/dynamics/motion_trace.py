@@ -14,24 +14,26 @@ from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ..gradients.parts import MotionStates
+from ..gradients.states_of_steps import StatesOfSteps
+from ..gradients.switch import touches
 from ..rates import DIFFERENCE_STEP
 from .backward_start import MotionVectors
 from .generalized_alpha import GeneralizedAlpha
 from .transposed import TransposedStep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ...arrays import Array
     from ...assembly.state import State
-    from ..gradients.goal import Goal
+    from ..gradients.goal import Goal, GoalAtSteps
     from ..gradients.gradient import Variable
     from ..gradients.trace import Trace
     from .accelerations import Accelerations
+    from .directors import Directors
     from .integrator import Integrator
+    from .spin import Spin
     from .steps import Requested
-
-    Weights = dict[int, list[tuple[float, Goal]]]
 
 
 class MotionTrace:
@@ -42,6 +44,7 @@ class MotionTrace:
     accelerations : of the motion; the present one is lost, see `Integrator.restore`.
     integrator : that has made the trace, with `request`.
     rates : those at the start before they were taken to the constraints (owned).
+    event : the goal whose zero ends the motion; None: it ends at a time.
 
     Attributes
     ----------
@@ -68,11 +71,12 @@ class MotionTrace:
         trace: Trace,
         request: Requested,
         rates: Array,
+        event: Goal | None = None,
     ) -> None:
         assert isinstance(integrator, GeneralizedAlpha)
         self.accelerations, self.integrator = accelerations, integrator
         self.motion, self.system = accelerations.motion, accelerations.system
-        self.states, self.request, self.start_rates = trace, request, rates
+        self.states, self.request, self.start_rates, self.event = trace, request, rates, event
         self.times = trace.times
         self.solver = TransposedStep(accelerations.newton)
         m, numbering = self.motion, self.system.numbering
@@ -101,11 +105,13 @@ class MotionTrace:
             for form in system.forms
             if isinstance(form.entities, ClosestPoints)
         ]
+        if self.event is not None and touches(system):
+            names.append("contact in a motion that an event ends")
         if m.damping.stiffness:
             names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
         if states and states[0].method["last_step"]:
             names.append("a trace that does not begin where the motion begins")
-        if any(state.parameters != states[0].parameters for state in states):
+        if states.follows_parameters:
             names.append("a Parameter that was set on the way")
         if m.mass.timed or system.redundant.some:
             names.append("masses that are functions of time, redundant constraints")
@@ -158,6 +164,24 @@ class MotionTrace:
         self.motion.span = self.request.span(float(self.times[0]), float(began))
         self.motion.move_to(time)
 
+    def parts(self, first: int, end: int) -> Iterator[tuple[Sequence[State], int, int]]:
+        """Return states that came together, and which of them are some of the trace."""
+        while first < end:
+            states, begin = self.states.part(first)
+            count = min(len(states) - begin, end - first)
+            yield states, begin, begin + count
+            first += count
+
+    def read(self, first: int, motions: Array) -> None:
+        """Write the motions of states from one on (n, 4, coordinates), on one rank."""
+        for states, begin, end in self.parts(first, first + len(motions)):
+            to, motions = motions[: end - begin], motions[end - begin :]
+            if isinstance(states, StatesOfSteps):
+                to[:] = states.motions[begin:end]
+                continue
+            for own, state in zip(to, states[begin:end], strict=True):
+                own[:] = state.displacement, *state.rates, state.method["auxiliary"]
+
     def present(self) -> MotionVectors:
         """Return a copy of the motion."""
         m = self.motion
@@ -170,48 +194,50 @@ class MotionTrace:
         if kinematics.any:
             kinematics.refresh()
 
-    def weights(self, goal: Goal) -> tuple[float, Weights]:
-        """Return the value of a goal, and by steps the goals that it is made of (collective)."""
-        parts = goal.instants(self.times)
-        values = [0.0] * len(parts)
-        asked: dict[int, list[tuple[int, float, Goal]]] = {}
-        apart: dict[int, list[tuple[int, float, Goal]]] = {}
-        for k, part in enumerate(parts):
-            together = self._at_once(part)
-            values[k] += 0.0 if together is None else together
-            for n, weight, own in part:
-                asked.setdefault(n, []).append((k, weight, own))
-                if together is None:
-                    apart.setdefault(n, []).append((k, weight, own))
-        for n, wanted in apart.items():
-            self.go_to(self.states[n])
-            for k, weight, own in wanted:
-                values[k] += weight * own.at_state(self.system)
-        value, *slopes = goal.combined(values)
-        return value, {
-            n: [(slopes[k] * weight, own) for k, weight, own in wanted]
-            for n, wanted in asked.items()
-        }
+    def weights(self, goal: Goal) -> tuple[float, list[float], list[GoalAtSteps]]:
+        """Return the value of a goal, its derivatives by its parts, and what these are made of.
 
-    def _at_once(self, part: Sequence[tuple[int, float, Goal]]) -> float | None:
-        """Return the sum of weights times goals of many states of a small motion; None: apart."""
+        (collective)
+        """
+        parts = goal.instants(self.times)
+        values = [self._at_once(part) for part in parts]
+        apart = [part for part, value in zip(parts, values, strict=True) if value is None]
+        sums = [0.0] * len(apart)
+        for n in sorted({n for part in apart for n in part.numbers.tolist()}):
+            self.go_to(self.states[n])
+            for k, part in enumerate(apart):
+                for weight in part.between(n, n + 1).weights.tolist():
+                    sums[k] += weight * part.goal.at_state(self.system)
+        found = iter(sums)
+        value, *slopes = goal.combined([next(found) if v is None else v for v in values])
+        pairs = zip(slopes, parts, strict=True)
+        return value, slopes, [part._replace(weights=slope * part.weights) for slope, part in pairs]
+
+    def turning(self, state: State) -> tuple[Directors | None, Spin | None]:
+        """Return what projects rates at the end of a step; at an event nothing does."""
+        if self.event is not None and state.time == self.times[-1]:
+            return None, None
+        return self.integrator.directors, self.integrator.spin
+
+    def _at_once(self, part: GoalAtSteps) -> float | None:
+        """Return the sum of weights times a goal at many states of a small motion; None: apart."""
         small = self.system.numbering.size <= self.solver.small and self.system.comm.size == 1
-        goal = part[0][2]
-        if len(part) < 3 or not (small and goal.of_places):
-            return None
-        if any(own is not goal for _, _, own in part):
+        numbers, weights, goal = part
+        if len(numbers) < 3 or not (small and goal.of_places):
             return None
         total = 0.0
-        for begin in range(0, len(part), self.most):
-            some = part[begin : begin + self.most]
-            states = [self.states[n] for n, _, _ in some]
-            motions = MotionStates(
-                np.array([state.time for state in states]),
-                np.array([state.displacement for state in states]),
-                np.array([state.rates[0] for state in states]),
-            )
-            weights = np.array([weight for _, weight, _ in some])
-            total += float(weights @ goal.values_at(self.system, motions))
+        in_order = numbers[-1] - numbers[0] == len(numbers) - 1
+        motions = np.empty((min(len(numbers), self.most), 4, len(self.motion.state)))
+        for begin in range(0, len(numbers), self.most):
+            some = slice(begin, begin + self.most)
+            now = motions[: len(numbers[some])]
+            if in_order:
+                self.read(int(numbers[begin]), now)
+            else:
+                for n, own in zip(numbers[some].tolist(), now, strict=True):
+                    self.read(n, own[None])
+            states = MotionStates(self.times[numbers[some]], now[:, 0], now[:, 1])
+            total += float(weights[some] @ goal.values_at(self.system, states))
         return total
 
     def length(self, state: State) -> float:

@@ -8,6 +8,7 @@ import time as clock
 import weakref
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
@@ -46,6 +47,7 @@ from .initial import find_initial_values
 from .methods import IMPLICIT, checked, chosen, defaults, integrator, is_explicit, name_of, used_by
 from .motion import EquationsOfMotion, Rayleigh
 from .newton import Newton
+from .relaxation import Relaxation
 from .steps import Requested, TimeSteps, requested
 from .supports import MovingSupports
 
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from ..gradients.goal import Goal
     from ..gradients.gradient import Gradient, Variable
     from .energy import Energies
+    from .events import Event
     from .integrator import Integrator
     from .motion_trace import MotionTrace
     from .stabilise import Stabilisation
@@ -149,6 +152,7 @@ class DynamicProblem(OneProcess, Displayable):
         )
         self._monitors: list[Callable[[Step], None]] = []
         self._events: Events | None = None  # see `event`
+        self._relaxation = Relaxation(self._system)
         self._started = False  # initial values have been found
         self._ready = self._moving = False
         self._interruption = Interruption(system.comm, self.history.reached)
@@ -160,6 +164,7 @@ class DynamicProblem(OneProcess, Displayable):
         self._first: State | None = None
         self._trace: Trace | None = None  # of the last call of `solve`
         self._request: Requested  # of that
+        self._ended_by: Event | None = None  # where one has ended that
         self._begins_with_given_rates = False  # those of bodies, see `_take_rates`
         self._given_rates: Array | None = None  # with which it began
         self._driven: list[Array] = []  # what parameters drove at its end
@@ -336,7 +341,7 @@ class DynamicProblem(OneProcess, Displayable):
 
     def event(
         self,
-        function: Callable[[], float] | Contact,
+        function: Callable[[], float] | Goal | Contact,
         action: Callable[[], None] | None = None,
         direction: int = 0,
         terminate: bool = False,
@@ -358,15 +363,22 @@ class DynamicProblem(OneProcess, Displayable):
             What of these follows within a thousandth of a step is the same event. From there on,
             not from the next step, points have the other coefficient, so that friction is of second
             order in the step.
+            Or a `Goal`: of one that terminates `gradient` knows how the end follows parameters.
         action : called at a zero, on every rank; may change states, rates and parameters.
             Accelerations and multipliers are made consistent with that, the energy that it adds
             is work, and the history keeps the state after it.
         direction : -1 only falling, 1 only rising, 0 both.
         terminate : end `solve` at the first zero.
         """
+        from ..gradients.goal import Goal
+
         system, times = self._system, list[float]()
         if self._events is None:
             self._events = Events(system.comm)
+        if isinstance(function, Goal):
+            value = partial(function.of_one_state().at_state, system)
+            self._events.add(value, action, direction, terminate, times, goal=function)
+            return times
         switches = system.binding(function) if hasattr(function, "bind") else None
         if not isinstance(switches, Switches):
             own = cast("Callable[[], float]", function)
@@ -550,6 +562,7 @@ class DynamicProblem(OneProcess, Displayable):
                 asked="solve",
             )
         self._trace, self._request = self._traced(trace, checkpoint), request
+        self._ended_by = None
         restarts = None
         if checkpoint is not None:
             interruption = self._interruption
@@ -576,7 +589,9 @@ class DynamicProblem(OneProcess, Displayable):
         arguments.instance("solve(trace=...)", trace, Trace, "give sa.Trace()")
         unknown = {
             "explicit methods": self.method != IMPLICIT,
-            "events": self._events is not None,
+            "events other than event(sa.Goal(...), terminate=True) without an action": not (
+                self._events is None or self._events.differentiable
+            ),
             "checkpoint=": checkpoint is not None,
         }
         for name, is_there in unknown.items():
@@ -647,7 +662,8 @@ class DynamicProblem(OneProcess, Displayable):
         The discrete adjoint: one sweep backwards over the steps of ``solve(trace=sa.Trace())``,
         with one linear system each, whatever the number of parameters. Derivatives are those of the
         motion as it was computed, with the lengths that its steps had, and with the state and the
-        rates in which it began held; by these, see `Gradient`.
+        rates in which it began held; by these, see `Gradient`. The last step alone, if the zero of
+        a `Goal` has ended the motion, is as long as parameters make it, see `event`.
 
         Parameters
         ----------
@@ -664,8 +680,8 @@ class DynamicProblem(OneProcess, Displayable):
         ------
         ParameterError : there is no trace; nothing depends on a parameter; something has changed
             since `solve`; no step ends at the time of a goal; the motion has something that is not
-            differentiated (events, contact of bodies that deform, pressures as unknowns, stiffness
-            in `Rayleigh`, loads that jump at a stop).
+            differentiated (events that act, contact of bodies that deform, pressures as unknowns,
+            stiffness in `Rayleigh`, loads that jump at a stop).
         CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
 
         Examples
@@ -742,7 +758,9 @@ class DynamicProblem(OneProcess, Displayable):
         assert given is not None
         try:
             with self._options, STAGES["motion"]:
-                yield MotionTrace(self._accelerations, integrator, self._trace, request, given)
+                accelerations, event = self._accelerations, self._ended_by
+                end_goal = None if event is None else event.goal
+                yield MotionTrace(accelerations, integrator, self._trace, request, given, end_goal)
         finally:
             integrator.restore(end)
             self._motion.span = request.span(end.time, end.time)

@@ -622,6 +622,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
     if (p->driven) write_memory(p, s);
     if (!p->closed && !stop_here) add_work(p, s, s->time - begun);
     keep_wanted(p, s, s->steps_done + 1);
+    if (p->traced) copy_motion(p, s, p->traced + 4 * (int64_t)s->steps_done * p->coordinates, 0);
     s->calm = s->calm > 0 ? s->calm - 1 : 0;
     p->times[s->steps_done] = s->time;
     p->step_iterations[s->steps_done] = s->iterations;

@@ -109,7 +109,8 @@ typedef struct {
   const int32_t *kept_after;
   int32_t kept_count;
   double *kept_states, *kept_work; /* [kept_count][5][coordinates]: with residuals; [kept_count][2] */
-  double *times; /* of steps, and what these took */
+  double *traced; /* [n][4][coordinates]: motions at the ends of all steps; NULL: not wanted */
+  double *times;  /* of steps, and what these took */
   int32_t *step_iterations, *step_linear;
 } symancf_problem;
 

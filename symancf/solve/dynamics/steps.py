@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
 from mpi4py import MPI
 
 from ...assembly.agreement import agreed, times_between
@@ -18,10 +19,12 @@ from ...values import arguments
 from ...values.dependence import share_objects
 from ...values.parameter import label
 from ..contradiction import require_redundant
+from ..gradients.states_of_steps import StatesOfSteps
 from .generalized_alpha import GeneralizedAlpha
 from .initial import find_initial_values
-from .instants import Instants
+from .instants import Instants, rows_of_motions
 from .monitors import Observed
+from .relaxation import is_look, until_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from .interval import Interval
     from .motion import EquationsOfMotion
     from .newton import Newton
+    from .relaxation import Relaxation
     from .supports import MovingSupports
 
 
@@ -58,6 +62,7 @@ class Moving(Protocol):
     _audit: Audit
     _supports: MovingSupports | None
     _events: Events | None
+    _relaxation: Relaxation
     _monitors: list[Callable[[Step], None]]
     _progress: Progress
     _interruption: Interruption
@@ -68,6 +73,7 @@ class Moving(Protocol):
     _last_state: State
     _trace: Trace | None
     _given_rates: Array | None
+    _ended_by: Event | None
 
     @property
     def state(self) -> State:
@@ -256,6 +262,8 @@ class TimeSteps:
         if isinstance(made, GeneralizedAlpha):
             ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
         self.watched = self._is_watched(ahead)
+        self._rows = 0 if problem._trace is None else rows_of_motions(self.system)
+        self._motions: Array | None = None  # of steps that were made at once, for a trace
         self.instants: Instants | None = None
         # they may be functions of what laws remember, which C has of its last step alone
         calls = not all(hasattr(function, "along") for function in self.history.called)
@@ -305,7 +313,6 @@ class TimeSteps:
         here = bool(
             is_watched or problem._events or watches or has_monitor or self.system.redundant.some
         )
-        here = here or problem._trace is not None
         comm = self.system.comm
         return here if comm.size == 1 else bool(comm.allreduce(here, MPI.LOR))
 
@@ -339,13 +346,18 @@ class TimeSteps:
         )
         if not isinstance(integrator, GeneralizedAlpha) or not audit.simple:
             return False
-        wanted, due = self._wanted(most)
+        if self._rows and (self.system.memory or self.system.state_variables):
+            return False  # a trace has those of all steps
+        wanted, due = self._wanted(min(most, self._rows or most))
         if wanted < 2 or not integrator.is_steady():
             return False
+        if self._rows:
+            self._motions = np.empty((wanted, 4, len(self.system.state)))
         if self.instants is not None:
             self.instants.begin(due)
         supports, table = self.problem._supports, integrator.timetable
         watched = supports if supports is not None and supports.watches else None
+        native.problem.give(traced=self._motions)
         self._together, self._thrown = integrator.several(wanted, bool(watched), audit.lend(native))
         audit.take_back(native)
         if watched is not None and table is not None and self._together:
@@ -368,6 +380,8 @@ class TimeSteps:
             wanted, due = min(wanted, int(due[room]) - 1), due[:room]
         if len(due) and self._remembers:
             wanted = min(wanted, int(due[0]))
+        if self.problem._relaxation:  # a step that is looked at is made by itself
+            wanted = min(wanted, until_look(self.problem.steps + 1))
         return wanted, due[due <= wanted]
 
     def accept(self, step: Step) -> None:
@@ -392,6 +406,16 @@ class TimeSteps:
             integrator.show(0)
         self.system.accept()
         problem.steps += 1
+        self._look()
+
+    def _look(self) -> None:
+        """Look at what has relaxed in the last step, with steps that follow errors in each."""
+        problem, integrator = self.problem, self.integrator
+        if problem._relaxation and (integrator.adaptive or is_look(problem.steps)):
+            assert integrator.before is not None
+            change = problem._relaxation.look(integrator.before)
+            if integrator.adaptive:
+                integrator.next_step = min(integrator.next_step, change * integrator.attempt)
 
     def _record_together(self) -> None:
         """Note steps that C has made, and what is recorded at some of them.
@@ -431,8 +455,8 @@ class TimeSteps:
         problem._progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self._thrown is not None:
             raise self._thrown
-        ends = any(event.terminate for event in self._happened)
-        self.done = ends or self.system.time >= self.request.to
+        problem._ended_by = next((event for event in self._happened if event.terminate), None)
+        self.done = problem._ended_by is not None or self.system.time >= self.request.to
         try:
             problem._interruption.check()
         except BaseException:
@@ -446,7 +470,21 @@ class TimeSteps:
         if not self.done and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
         if problem._trace is not None:
-            problem._trace.append(self.snapshot(), self.system.comm)
+            self._extend(problem._trace)
+
+    def _extend(self, trace: Trace) -> None:
+        """Give a trace the states of the last steps (collective)."""
+        now, made = self.snapshot(), self._together
+        if not made or self._motions is None:
+            trace.append(now, self.system.comm)
+            return
+        motions, self._motions = self._motions[: len(made)], None
+        m, table = self.integrator.motion, getattr(self.integrator, "timetable", None)
+        motions[-1] = m.state, m.rate, m.acceleration, self.integrator.vectors["auxiliary"]
+        functions = None if table is None else table.rows(len(made))
+        times = np.array([step.time for step in made])
+        states = StatesOfSteps(now, times, motions, functions)
+        trace.extend(states, self.system.comm)
 
     # ---- who looks at a step --------------------------------------------------------------------
     def _observe(self, step: Step) -> None:

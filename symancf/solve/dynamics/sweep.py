@@ -13,6 +13,7 @@ from ...assembly.assembler import Derivatives
 from ...assembly.matrix import Matrix
 from ..gradients.chain import Sensitive
 from ..gradients.parts import MotionStates
+from ..gradients.states_of_steps import StatesOfSteps
 from .backward_start import FORCES, INERTIA, MotionVectors
 from .native import STRUCTURES
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from ...assembly.group import Group
     from ..gradients.chain import ChainRule
-    from ..gradients.goal import Goal
-    from .motion_trace import MotionTrace, Weights
+    from ..gradients.goal import GoalAtSteps
+    from .motion_trace import MotionTrace
 
     Rooms = list[tuple[int, Group, tuple[Array, ...], bool]]
 
@@ -48,7 +49,11 @@ class NativeSweep:
     most = 256
 
     def __init__(
-        self, trace: MotionTrace, chain: ChainRule, weights: Weights, others: Sequence[Array]
+        self,
+        trace: MotionTrace,
+        chain: ChainRule,
+        weights: Sequence[GoalAtSteps],
+        others: Sequence[Array],
     ) -> None:
         self._trace, self._chain, self._goals, self._others = trace, chain, weights, others
         self._native = trace.accelerations.newton.native
@@ -57,8 +62,9 @@ class NativeSweep:
         self.added = False
         if not self.able:
             return
-        usual = [(s.method["last_step"], s.method["biased"], s.stiffness) for s in trace.states]
-        self._usual, self._biased, self._scale = np.array(usual, dtype=float).T
+        self._usual, self._biased, self._scale = trace.states.numbers.T
+        apart = [part.numbers for part in weights if not part.goal.of_places]
+        self._apart = np.unique(np.concatenate([np.zeros(0, np.int64), *apart]))
         self._lend()
 
     def _is_able(self) -> bool:
@@ -200,10 +206,8 @@ class NativeSweep:
         if self._trace.accelerations.kinematics.any:
             like &= np.abs(biased[lowest:n] - h) <= 1e-12 * h
         first = n - int(np.argmin([*like[::-1], False]))
-        for k in range(first + 1, n):
-            if any(not goal.of_places for _, goal in self._goals.get(k, [])):
-                first = k
-        return first
+        before = self._apart[: np.searchsorted(self._apart, n)]
+        return max(first, int(before[-1])) if len(before) else first
 
     def back(self, n: int, bars: MotionVectors, squares: list[float]) -> int:
         """Go back from the n-th state, where the system is; return the number of steps.
@@ -230,7 +234,7 @@ class NativeSweep:
         times = trace.times[first + 1 : n + 1].tolist()
         table = trace.integrator.timetable
         if table is not None:
-            table.lend_rows(times)
+            table.lend_rows(times, self._functions(first + 1, n))
         self._bars[:] = bars.u, bars.v, bars.a, bars.A
         self._by_fixed[:] = 0.0
         for total in self._sums:
@@ -247,26 +251,28 @@ class NativeSweep:
     def _read(self, first: int, n: int) -> None:
         """Give C the motions of some states, and the derivatives of goals between them."""
         trace = self._trace
-        for k in range(first, n + 1):
-            state, to = trace.states[k], self._motions[k - first]
-            to[0], to[3], (to[1], to[2]) = (
-                state.displacement,
-                state.method["auxiliary"],
-                state.rates,
-            )
+        trace.read(first, self._motions[: n + 1 - first])
         self._counts[:] = 0
-        asked: dict[int, tuple[Goal, list[tuple[int, float]]]] = {}
-        for k in range(first + 1, n):
-            for weight, goal in self._goals.get(k, []):
-                self._counts[k - first] = 1
-                asked.setdefault(id(goal), (goal, []))[1].append((k - first, weight))
         self._slopes[:] = 0.0
-        for goal, pairs in asked.values():
-            at, weights = map(np.array, zip(*pairs, strict=True))
+        for part in self._goals:
+            numbers, weights, goal = part.between(first + 1, n)
+            if not len(numbers):
+                continue
+            at = numbers - first
+            self._counts[at] = 1
             motions = self._motions[at]
-            states = MotionStates(trace.times[first + at], motions[:, 0], motions[:, 1])
+            states = MotionStates(trace.times[numbers], motions[:, 0], motions[:, 1])
             for k, slopes in enumerate(goal.slopes_at(trace.system, states)):
-                np.add.at(self._slopes[:, k], at, weights[:, None] * slopes)
+                self._slopes[at, k] += weights[:, None] * slopes
+
+    def _functions(self, first: int, last: int) -> Array | None:
+        """Return functions of time at the ends of steps, where the trace has them."""
+        found: list[Array] = []
+        for states, begin, end in self._trace.parts(first, last + 1):
+            if not isinstance(states, StatesOfSteps) or states.functions is None:
+                return None
+            found.append(states.functions[begin:end])
+        return np.concatenate(found)
 
     def _add(self, times: list[float], h: float, begin: int) -> None:
         """Add what the steps contribute that end at some times, from one of them on."""

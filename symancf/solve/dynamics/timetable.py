@@ -86,28 +86,33 @@ class Timetable:
         self._courses = [[Course(u, v, a, u[:0]) for u, v, a in begin]]
         self._times = [m.system.time]
         self._table = np.zeros((0, 0))
+        self._tables: list[Array] = []
         addresses, columns = self._targets() if self.ahead else (np.zeros(0, np.int64),) * 2
         problem, self._addresses = self.native.problem, addresses
         problem.give(timetable_targets=len(addresses), target_column=columns)
         problem.target = address(addresses)
 
-    def lend_rows(self, times: Sequence[float]) -> None:
+    def lend_rows(self, times: Sequence[float], rows: Array | None) -> None:
         """Give C the rows of functions of time alone at some times; supports stay.
 
         Values that kernels see are not those of the assembler afterwards, see
-        `Assembler.overwritten`.
+        `Assembler.overwritten`. `rows` : those of `rows`, where they are known.
         """
-        with answers_cached():
-            rows = [
-                [evaluate(name, value, time) for time in times]
-                for _, name, value in self._columns.values()
-            ]
-        table = np.transpose(rows).reshape(len(times), -1)
+        table = self._of_functions(times) if rows is None else rows
         addresses, columns = self._targets()
         self._addresses, problem = addresses, self.native.problem
         problem.give(timetable_targets=len(addresses), target_column=columns, timetable=table)
         problem.give(timetable_rows=len(table), timetable_columns=table.shape[1])
         problem.target = address(addresses)
+
+    def _of_functions(self, times: Sequence[float]) -> Array:
+        """Return what functions of time are at some times (times, columns)."""
+        with answers_cached():
+            functions = [
+                [evaluate(name, value, time) for time in times]
+                for _, name, value in self._columns.values()
+            ]
+        return np.transpose(functions).reshape(len(times), -1)
 
     def _targets(self) -> tuple[Ints, Ints]:
         """Return the addresses to which numbers of a row go, and their columns."""
@@ -153,6 +158,7 @@ class Timetable:
             if ends:  # another rank leaves, and all with it
                 return
             self._times += times
+            self._tables.append(table[:, : len(self._columns)])
             self._courses.append(courses)
             self._most = min(2 * self._most, MOST_ROWS)
         self._table, (rows, columns) = table, table.shape
@@ -162,14 +168,10 @@ class Timetable:
     def _rows(self, times: list[float]) -> tuple[Array, list[Course]]:
         """Return the rows of steps that end at some times, and the courses of supports."""
         m, ends = self.motion, [self._times[-1], *times]
-        with answers_cached():
-            functions = [
-                [evaluate(name, value, time) for time in times]
-                for _, name, value in self._columns.values()
-            ]
+        table = self._of_functions(times)
         between = middles(ends) if self._watched else ()
         courses = [m.course(support.course, times, self._h, between) for support in m.moving]
-        found = [np.transpose(functions).reshape(len(times), -1)]
+        found = [table]
         for kind in ("values", "rates", "accelerations"):
             found += [getattr(course, kind) for course in courses]
         return np.concatenate(found, axis=1), courses
@@ -184,6 +186,13 @@ class Timetable:
             assembler.take(places, last[columns])
         if taken < rows:  # of more the next call makes no use either
             self._most = taken
+
+    def rows(self, steps: int) -> Array | None:
+        """Return functions of time alone (steps, columns) at the ends of the steps that were made.
+
+        None: they are not known.
+        """
+        return np.concatenate(self._tables)[:steps] if self._tables else None
 
     def courses(self, steps: int) -> tuple[list[float], list[Course]]:
         """Return times and courses of the supports at the ends of the steps that were steps."""

@@ -16,7 +16,7 @@ from ...values.domain import domains_of
 from .limits import Limits, interior
 from .response import Response
 from .stability import not_convex, not_stable
-from .units import implausible
+from .units import implausible, require_signs
 
 if TYPE_CHECKING:
     from ...arrays import Array
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SAMPLES = 120  # of constants that are no moduli, looked at before least squares
 REFINED = 4  # the best of them, from which least squares begin
+ROUGH = 1e-3  # of a sum of squares, by which the best of several starts is known
 EVALUATIONS = 60  # of the stresses in least squares from one start
 BULK_RATIO = 100.0  # bulk over shear modulus to begin with, where no test tells it
 
@@ -70,6 +71,7 @@ class Coupons:
         names = tuple(p for p in left if p not in response.ineffective)
         for test in tests:
             _require_monotonic(response, test)
+            require_signs(test)
         scale = np.concatenate([t.scale() for t in tests])
         data = np.concatenate([t.stress.ravel() for t in tests])
         limits = Limits(domains_of(law_of(law)), bounds)
@@ -80,11 +82,15 @@ class Coupons:
         return {**self.fixed, **dict(zip(self.names, map(float, theta), strict=True))}
 
     def stress(self, theta: Array, by: Sequence[str]) -> tuple[Array, Array]:
-        """Return (rows,) stresses of all tests, and (rows, len(by)) derivatives."""
-        every = self.response.stress(self.tests, self.values(theta), by)
-        stress = np.concatenate([p.ravel() for p, _ in every])
-        slope = np.concatenate([d.reshape(p.size, len(by)) for p, d in every])
-        return stress, slope
+        """Return (rows,) stresses of all tests, and (rows, len(by)) derivatives.
+
+        Of samples of constants, theta (S, n), with an axis S before.
+        """
+        values = {**self.fixed, **dict(zip(self.names, theta.T, strict=True))}
+        every = self.response.stress(self.tests, values, by)
+        flat = [p.reshape(*theta.shape[:-1], -1) for p, _ in every]
+        slopes = [d.reshape(*p.shape, len(by)) for p, (_, d) in zip(flat, every, strict=True)]
+        return np.concatenate(flat, axis=-1), np.concatenate(slopes, axis=-2)
 
     def best(self, start: Mapping[str, float], seed: int) -> Array:
         """Return the constants of the smallest sum of squares over several starts."""
@@ -94,19 +100,14 @@ class Coupons:
         every = self._candidates(moduli, start, seed)
         begins = 2 if self.response.has_memory else REFINED
         candidates = sorted(every, key=lambda c: c[0])[:begins]
-        best, least = None, np.inf
-        for cost, theta in candidates:
-            if not np.isfinite(cost):
-                continue
-            found, left = self._refined(theta, moduli)
-            if left < least:
-                best, least = found, left
-        if best is None:
+        rough = [self._refined(c[1], moduli, ROUGH) for c in candidates if np.isfinite(c[0])]
+        if not rough:
             raise ConvergenceError(
                 f"fit: {self.response.name} has no equilibrium in the tests for any sample of its "
                 "constants: give start= where it has"
             )
-        return np.asarray(best)
+        best, _ = min(rough, key=lambda found: found[1])
+        return self._refined(best, moduli)[0]
 
     def _compressible(self, start: Mapping[str, float], seed: int) -> Array:
         """Return where to begin: constants of an incompressible material, then those of volume."""
@@ -144,12 +145,15 @@ class Coupons:
         number = REFINED if self.response.has_memory else SAMPLES  # histories take long
         if all(n in start for n in others):
             number = 1
-        result = []
-        for k in range(number):
-            sample = {n: self._sample(n, start, generator, first=k == 0) for n in others}
-            theta = np.array([sample.get(n, self._modulus()) for n in self.names])
-            result.append(self._with_moduli(theta, moduli))
-        return result
+        drawn = [
+            {n: self._sample(n, start, generator, first=k == 0) for n in others}
+            for k in range(number)
+        ]
+        theta = np.array([[one.get(n, self._modulus()) for n in self.names] for one in drawn])
+        if self.response.has_memory:
+            return [self._with_moduli(one, moduli) for one in theta]
+        every = zip(theta, *self.stress(theta, moduli), strict=True)
+        return [self._with_best(*one, moduli) for one in every]
 
     def _sample(
         self, name: str, start: Mapping[str, float], generator: Any, *, first: bool
@@ -172,9 +176,16 @@ class Coupons:
         theta = theta.copy()
         if columns and not theta[columns].all():
             theta[columns] = self._modulus()
-        stress, slope = self.stress(theta, moduli)
+        return self._with_best(theta, *self.stress(theta, moduli), moduli)
+
+    def _with_best(
+        self, theta: Array, stress: Array, slope: Array, moduli: Sequence[str]
+    ) -> tuple[float, Array]:
+        """Return the same of the stresses, and their derivatives by the moduli."""
         if not np.isfinite(stress).all():
             return np.inf, theta
+        columns = [self.names.index(n) for n in moduli]
+        theta = theta.copy()
         if columns:
             theta[columns], stress = self._linear(theta, columns, slope)
         with np.errstate(over="ignore"):
@@ -186,7 +197,7 @@ class Coupons:
         rows = slope / self.scale[:, None]
         size = np.maximum(abs(rows).max(axis=0), 1e-300)
         bounds = tuple(np.array(side) * size for side in zip(*pairs, strict=True))
-        answer = lsq_linear(rows / size, self.data / self.scale, bounds=bounds)
+        answer = lsq_linear(rows / size, self.data / self.scale, bounds=bounds, method="bvls")
         found = answer.x / size
         return found, slope @ found
 
@@ -207,8 +218,12 @@ class Coupons:
             low, high = (max(low, 0.0), high) if sign > 0.0 else (low, min(high, 0.0))
         return low, high
 
-    def _refined(self, theta: Array, moduli: Sequence[str]) -> tuple[Array, float]:
+    def _refined(
+        self, theta: Array, moduli: Sequence[str], tolerance: float = 1e-12
+    ) -> tuple[Array, float]:
         """Return the constants of least squares from a start, and what is left.
+
+        They end where the sum of squares changes by less than the tolerance, of its size.
 
         Moduli are eliminated (variable projection); the derivatives of the rest are those at
         constant moduli, less their part in the space of the moduli.
@@ -252,8 +267,8 @@ class Coupons:
             bounds=(low / size, high / size),
             x_scale="jac",
             xtol=1e-10,
-            ftol=1e-12,
-            gtol=1e-12,
+            ftol=tolerance,
+            gtol=tolerance,
             max_nfev=EVALUATIONS,
         )
         return at(answer.x)[2], float(2.0 * answer.cost)

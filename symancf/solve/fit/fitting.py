@@ -100,7 +100,7 @@ def fit(
     read = None if energy is None else signature(law_of(energy))
     title, own = ("fit", ()) if read is None else (read.name, read.parameters)
     possible = (*own, *(p.name for p in parameters))
-    _require_known(title, possible, {"fixed": known, "bounds": within})
+    _require_known(title, possible, {"fixed": known, "start": begin, "bounds": within})
     coupons = None
     if pulled:
         of_law = {n: x for n, x in known.items() if n in own}
@@ -122,14 +122,15 @@ def _result(
     values = {**fixed, **dict(zip(joint.names, map(float, theta), strict=True))}
     inside = np.array([limits.inside(n, values[n]) for n in joint.names], dtype=bool)
     moved = [n for n, i in zip(joint.names, inside, strict=True) if i]
+    coupons = joint.coupons
     errors, correlation, unknown = identified(
         moved,
         theta[inside],
         slope[:, inside],
         difference,
         _variance(joint.tests, difference, moved),
+        () if coupons is None else coupons.response.linear,
     )
-    coupons = joint.coupons
     left: tuple[str, ...] = ()
     stable: list[str] = []
     if coupons is not None:

@@ -121,7 +121,10 @@ class Joint:
             own = [self.names.index(n) for n in self.coupons.names]
             rest, by = self.coupons.differences(theta[own])
             if not np.isfinite(rest).all() or not np.isfinite(by).all():
-                raise ConvergenceError("fit: the law has no equilibrium in the tests")
+                at = ", ".join(f"{n} = {values[n]:.3g}" for n in self.coupons.names)
+                raise ConvergenceError(
+                    f"fit: {self.coupons.response.name} has no equilibrium in the tests with {at}"
+                )
             slope = np.zeros((len(rest), len(self.names)))
             slope[:, own] = by
             every.append((rest, slope))

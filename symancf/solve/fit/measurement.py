@@ -49,12 +49,13 @@ class Measurement:
         """Return the variance of each difference over its scale (rows,).
 
         Of tests without ``error=`` it is that of the scatter about the fit, which `number` of the
-        constants have made smaller.
+        constants have made smaller; infinite where they leave none.
         """
         rows = len(difference)
         if self.error is not None:
             return np.full(rows, self.weight)
-        return np.full(rows, float(difference @ difference) / max(rows - number, 1.0))
+        free = rows - number
+        return np.full(rows, float(difference @ difference) / free if free > 1e-9 else np.inf)
 
 
 def standard_errors(

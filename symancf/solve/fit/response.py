@@ -42,35 +42,43 @@ VOLUMETRIC = "volumetric"
 LARGEST_STEP = 0.05  # of a logarithmic stretch, where the law has memory
 
 _L = sp.symbols("L1 L2 L3", real=True)
+_WITH_MEMORY = (
+    "forces/memory",
+    "updates",
+    "updates/theta",
+    "updates/moving",
+    "updates/memory",
+)
 
 
 @dataclass(frozen=True)
 class _Compiled:
-    """A matrix of expressions as a function of arrays, one entry for each specimen.
+    """Matrices of expressions as a function of arrays, one entry for each specimen.
 
     Attributes
     ----------
     function : of the values of all symbols.
-    shape : of a result without specimens.
+    shapes : of the results without specimens.
     """
 
     function: Callable[..., Any]
-    shape: tuple[int, ...]
+    shapes: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, symbols: Sequence[sp.Symbol], entries: sp.Matrix) -> _Compiled:
-        rows = [e.xreplace({sp.zoo: sp.nan}) for e in sp.Matrix(entries)]  # of branches not taken
+    def of(cls, symbols: Sequence[sp.Symbol], *matrices: sp.Matrix) -> _Compiled:
+        rows = [e.xreplace({sp.zoo: sp.nan}) for m in matrices for e in m]  # branches not taken
         lets, short = sp.cse(rows, symbols=sp.numbered_symbols("let"))
-        return cls(numerical(symbols, short, FUNCTIONS, lets=lets), entries.shape)
+        shapes = tuple(m.shape for m in matrices)
+        return cls(numerical(symbols, short, FUNCTIONS, lets=lets), shapes)
 
-    def __call__(self, values: Sequence[Array], specimens: int) -> Array:
-        """Return (specimens, rows, columns)."""
-        result = np.empty((specimens, *self.shape))
-        if result.size:
-            flat = result.reshape(specimens, -1)
-            for k, entry in enumerate(self.function(*values)):
-                flat[:, k] = entry
-        return result
+    def __call__(self, values: Sequence[Array], specimens: int) -> list[Array]:
+        """Return (specimens, rows, columns) of each matrix."""
+        ends = np.cumsum([rows * columns for rows, columns in self.shapes])
+        flat = np.empty((specimens, ends[-1]))
+        for k, entry in enumerate(self.function(*values)):
+            flat[:, k] = entry
+        parts = zip(np.split(flat, ends[:-1], axis=1), self.shapes, strict=True)
+        return [part.reshape(specimens, *shape) for part, shape in parts]
 
 
 class Response:
@@ -135,46 +143,46 @@ class Response:
         rest = self._forces.xreplace(dict.fromkeys(chosen, sp.S.Zero))
         at = [np.linspace(0.1, 0.3, 5) * (1 + 0.1 * k) for k in range(len(self.symbols))]
         with np.errstate(all="ignore"):
-            left = _Compiled.of(self.symbols, rest)(at, 5)
+            (left,) = _Compiled.of(self.symbols, rest)(at, 5)
         return tuple(str(s) for s in chosen) if np.all(abs(left) < 1e-12) else ()
 
-    def _function(self, what: str, by: tuple[str, ...] = ()) -> _Compiled:
-        """Return forces or updates, or their derivatives, compiled once."""
+    def function(self, *what: str, by: tuple[str, ...] = ()) -> _Compiled:
+        """Return energy, forces, updates or their derivatives, compiled together once."""
         if (what, by) not in self._functions:
-            symbols = {
-                "moving": self._moving,
-                "memory": self._memory,
-                "theta": [s for s in self._theta if str(s) in by],
-            }
-            of, _, kind = what.partition("/")
-            source = {
+            theta = [s for s in self._theta if str(s) in by]
+            symbols = {"moving": self._moving, "memory": self._memory, "theta": theta}
+            sources = {
                 "forces": self._forces,
                 "updates": self._updates,
                 "initial": self._initial,
                 "energy": sp.Matrix([self._energy]),
-            }[of]
-            if kind:
-                source = _jacobian(source, symbols[kind])
-            self._functions[what, by] = _Compiled.of(self.symbols, source)
+            }
+            pairs = [one.split("/") for one in what]
+            matrices = [
+                _jacobian(sources[of], symbols[kind[0]]) if kind else sources[of]
+                for of, *kind in pairs
+            ]
+            self._functions[what, by] = _Compiled.of(self.symbols, *matrices)
         return self._functions[what, by]
 
     def stress(
-        self, tests: Sequence[MaterialTest], values: Mapping[str, float], by: Sequence[str] = ()
+        self, tests: Sequence[MaterialTest], values: Mapping[str, Any], by: Sequence[str] = ()
     ) -> list[tuple[Array, Array]]:
         """Return the stresses of tests, and their derivatives.
 
         Parameters
         ----------
-        values : of all constants.
+        values : of all constants; of a law without memory also (S,) of samples.
         by : names of constants.
 
         Returns
         -------
         For each test (rows, m) stresses as it measures them [Pa] and (rows, m, len(by))
-        derivatives; NaN where the law has no equilibrium.
+        derivatives, of samples (S, rows, m) and (S, rows, m, len(by)); NaN where the law has no
+        equilibrium.
         """
         results: list[Any] = [None] * len(tests)
-        theta = [float(values[p]) if p not in self.ineffective else 1.0 for p in self.parameters]
+        theta = [values[p] if p not in self.ineffective else 1.0 for p in self.parameters]
         for kind in KINDS:
             chosen = [k for k, t in enumerate(tests) if t.kind == kind]
             if chosen:
@@ -193,7 +201,8 @@ class Response:
         own = len(self.symbols) - len(theta)
         at = [np.full(1, 0.0)] * own + [np.full(1, x) for x in theta]
         at[1] = np.full(1, 0.1)
-        return float(np.sign(self._terms[name](at, 1)[0, 0, 0]))
+        ((sign,),) = np.sign(self._terms[name](at, 1)[0][0])
+        return float(sign)
 
     def curvature(self, kind: str, stretches: Array, values: Mapping[str, float]) -> Array:
         """Return the smallest eigenvalue of the second derivatives of W by logarithmic stretches.
@@ -219,7 +228,7 @@ class Response:
         return march
 
     def _of_kind(
-        self, kind: str, tests: Sequence[MaterialTest], theta: list[float], by: tuple[str, ...]
+        self, kind: str, tests: Sequence[MaterialTest], theta: list[Any], by: tuple[str, ...]
     ) -> list[tuple[Array, Array]]:
         """Return the answers to tests that prescribe the same directions."""
         if kind == "volumetric" and self.incompressible:
@@ -230,11 +239,16 @@ class Response:
                 given=True,
             )
         if not self.has_memory:
+            shape = np.broadcast_shapes(*(np.shape(x) for x in theta))
             rows = np.concatenate([np.log(t.stretch) for t in tests])
-            marched = _Specimens(self, kind, theta, by, len(rows))
-            stress, slope = marched.step(np.arange(len(rows)), rows, np.zeros(len(rows)))
-            ends = np.cumsum([t.rows for t in tests])[:-1]
-            return list(zip(np.split(stress, ends), np.split(slope, ends), strict=True))
+            theta = [np.repeat(x, len(rows)) if np.ndim(x) else x for x in theta]
+            every = np.tile(rows, (*shape, 1))
+            marched = _Specimens(self, kind, theta, by, len(every))
+            found = marched.step(np.arange(len(every)), every, np.zeros(len(every)))
+            stress, slope = (x.reshape(*shape, len(rows), *x.shape[1:]) for x in found)
+            ends, axis = np.cumsum([t.rows for t in tests])[:-1], len(shape)
+            pairs = zip(np.split(stress, ends, axis), np.split(slope, ends, axis), strict=True)
+            return [*pairs]
         return self._histories(kind, tests, theta, by)
 
     def _histories(
@@ -295,7 +309,7 @@ class _Specimens:
     """
 
     def __init__(
-        self, response: Response, kind: str, theta: list[float], by: tuple[str, ...], specimens: int
+        self, response: Response, kind: str, theta: list[Any], by: tuple[str, ...], specimens: int
     ) -> None:
         self._r, self._kind, self._theta, self._by = response, kind, theta, by
         self._axes = 2 if response.incompressible else 3
@@ -305,17 +319,17 @@ class _Specimens:
         size, memory = self._axes + response._unknown, len(response._memory)
         self._state = np.zeros((specimens, size))
         self._guess = np.zeros((specimens, 3))
-        start = [np.zeros(1)] * (len(response.symbols) - len(theta)) + [
-            np.full(1, x) for x in theta
-        ]
+        own = len(response.symbols) - len(theta)
+        start = [np.zeros(specimens)] * own + [np.full(specimens, x) for x in theta]
         self._memory = np.zeros((specimens, memory))
         self._by_memory = np.zeros((specimens, memory, len(by)))
         if memory:
-            self._memory[:] = response._function("initial")(start, 1)[0, :, 0]
-            self._by_memory[:] = response._function("initial/theta", by)(start, 1)[0]
+            initial = response.function("initial", "initial/theta", by=by)
+            first, self._by_memory[:] = initial(start, specimens)
+            self._memory[:] = first[:, :, 0]
         if response._unknown:
-            first = _Compiled.of(response.symbols, sp.Matrix(response._start))
-            self._state[:, self._axes :] = first(start, 1)[0, :, 0]
+            begin = _Compiled.of(response.symbols, sp.Matrix(response._start))
+            self._state[:, self._axes :] = begin(start, specimens)[0][:, :, 0]
 
     def step(self, active: Any, stretch: Array, dt: Array) -> tuple[Array, Array]:
         """Advance some specimens by a step; return stresses measured, and their derivatives."""
@@ -331,27 +345,25 @@ class _Specimens:
             return [dt, *columns, *(np.full(n, x) for x in self._theta)]
 
         self._solve(state, inputs, n)
-        at = inputs()
-        force, by_moving = (
-            r._function("forces")(at, n)[:, :, 0],
-            r._function("forces/moving")(at, n),
-        )
-        total = r._function("forces/theta", self._by)(at, n)
+        rest = _WITH_MEMORY if r.has_memory else ()
+        what = ("energy", "forces", "forces/moving", "forces/theta", *rest)
+        answers = r.function(*what, by=self._by)
+        energy, force, by_moving, total, *more = answers(inputs(), n)
+        force = force[:, :, 0]
         if r.has_memory:
-            total = total + r._function("forces/memory")(at, n) @ by_memory
+            by_last, update, *updates = more
+            total = total + by_last @ by_memory
         by_state = np.zeros((n, state.shape[1], len(self._by)))
         if self._solved and self._by:
             block = by_moving[:, self._solved][:, :, self._solved]
             by_state[:, self._solved] = -_solved(block, total[:, self._solved])
         if r.has_memory:
-            by_next = r._function("updates/theta", self._by)(at, n)
-            by_next = by_next + r._function("updates/moving")(at, n) @ by_state
-            by_next = by_next + r._function("updates/memory")(at, n) @ by_memory
-            self._memory[active] = r._function("updates")(at, n)[:, :, 0]
-            self._by_memory[active] = by_next
+            by_theta, by_now, by_before = updates
+            self._memory[active] = update[:, :, 0]
+            self._by_memory[active] = by_theta + by_now @ by_state + by_before @ by_memory
         self._state[active], self._guess[active] = state, guess
         slope = total + by_moving @ by_state
-        outside = ~np.isfinite(r._function("energy")(at, n)[:, 0, 0])  # such as log of a negative
+        outside = ~np.isfinite(energy[:, 0, 0])  # such as log of a negative
         force[outside] = np.nan
         return self._measured(state, force, slope)
 
@@ -367,7 +379,8 @@ class _Specimens:
         r, n = self._r, len(self._state)
         at = [np.zeros(n), *self._state.T, *self._memory.T, *(np.full(n, x) for x in self._theta)]
         with np.errstate(all="ignore"):
-            block = r._function("forces/moving")(at, n)[:, : self._axes, : self._axes]
+            _, block = r.function("forces", "forces/moving")(at, n)
+        block = block[:, : self._axes, : self._axes]
         result = np.full(n, np.nan)
         good = np.isfinite(block).all(axis=(1, 2))
         result[good] = np.linalg.eigvalsh(block[good])[:, 0]
@@ -379,10 +392,9 @@ class _Specimens:
             return
         r = self._r
         for _ in range(40):
-            at = inputs()
-            force = r._function("forces")(at, n)[:, self._solved]
-            block = r._function("forces/moving")(at, n)[:, self._solved][:, :, self._solved]
-            change = _solved(block, force)[:, :, 0]
+            force, block = r.function("forces", "forces/moving")(inputs(), n)
+            change = _solved(block[:, self._solved][:, :, self._solved], force[:, self._solved])
+            change = change[:, :, 0]
             size = abs(change).max(axis=1, keepdims=True)
             state[:, self._solved] -= change * np.minimum(1.0, 0.3 / np.maximum(size, 1e-300))
             if not (size > 1e-13).any():  # also where it is NaN

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ...system import System
     from .response import Response
 
+TOLD = 1e-7  # of the answer: what changes it by less is not determined
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -219,21 +221,33 @@ def _draw(axes: Any, color: str, test: MaterialTest | StructureTest, answer: Arr
 
 
 def identified(
-    names: Sequence[str], theta: Array, slope: Array, difference: Array, variance: Array
+    names: Sequence[str],
+    theta: Array,
+    slope: Array,
+    difference: Array,
+    variance: Array,
+    moduli: Sequence[str] = (),
 ) -> tuple[Array, Array, list[str]]:
     """Return standard errors, correlations, and sentences on constants that tests do not determine.
 
     Parameters
     ----------
     slope : (rows, n) derivatives of the scaled differences.
-    variance : (rows,) of the scaled differences.
+    variance : (rows,) of the scaled differences; not finite: not known.
+    moduli : names of constants in which the answer is linear, all of one unit: each may be as
+        large as the largest of them.
     """
     if not len(theta):
         return np.empty(0), np.empty((0, 0)), []
+    largest = np.linalg.norm(slope, axis=0)
     size = np.where(theta != 0.0, abs(theta), 1.0)
-    scaled = slope * size
-    left, singular, right = np.linalg.svd(scaled, full_matrices=False)
-    kept = singular > 1e-7 * singular.max(initial=0.0)  # below, tests do not tell them apart
+    most = (size * largest).max()
+    linear = np.isin(names, moduli)
+    size[linear] = size[linear].max(initial=0.0)
+    silent = size * largest < TOLD * most
+    scale = np.where(silent, 1.0, 1.0 / np.maximum(largest, 1e-300))
+    left, singular, right = np.linalg.svd(np.where(silent, 0.0, slope * scale), full_matrices=False)
+    kept = singular > TOLD * singular.max(initial=0.0)
     lost = [
         ", ".join(n for n, x in zip(names, row, strict=True) if abs(x) > 0.1)
         for row in right[~kept]
@@ -243,13 +257,21 @@ def identified(
         for together in dict.fromkeys(lost)
     ]
     by_data = (right[kept].T / singular[kept]) @ left[:, kept].T  # of the constants
-    covariance = (by_data * variance) @ by_data.T
+    known = bool(np.isfinite(variance).all())
+    covariance = (by_data * (variance if known else 1.0)) @ by_data.T
     spread = np.sqrt(np.diag(covariance))
     correlation = covariance / np.maximum(np.outer(spread, spread), 1e-300)
-    errors = spread * size
+    errors = spread * scale if known else np.full(len(theta), np.inf)
+    if not known:
+        notes.append("as many constants as measured values: standard errors are not known")
     if not kept.all():
         errors = np.where((abs(right[~kept]) > 0.1).any(axis=0), np.inf, errors)
-    for n, x, e in zip(names, theta, errors, strict=True):
-        if np.isfinite(e) and e > abs(x):
-            notes.append(f"these tests say little of {n}: {x:.3g} with a standard error of {e:.2g}")
+    for n, x, e, by in zip(names, theta, errors, largest, strict=True):
+        if abs(x) < e < np.inf:
+            exact = e * by < TOLD * most
+            notes.append(
+                f"{n} is 0 within its standard error of {e:.2g}"
+                if exact
+                else f"these tests say little of {n}: {x:.3g} with a standard error of {e:.2g}"
+            )
     return errors, correlation, notes

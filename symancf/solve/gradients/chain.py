@@ -12,6 +12,7 @@ import numpy as np
 
 from ...assembly.cell_fields import CellFields
 from ...errors import ParameterError
+from ...values.dependence import may_follow
 from ...values.parameter import Field, Parameter, evaluate, label
 from ...values.series import Shifted, TimeSeries
 from ..rates import DIFFERENCE_STEP, rates
@@ -73,6 +74,7 @@ class ChainRule:
         self._of_cells = {id(v): np.zeros(len(v.values)) for v in self._fields}
         self._sizes = {id(v): 0.0 for v in variables}
         self._columns = {id(v): self._places(v) for v in self._fields}
+        self._follows: dict[tuple[int, int], bool] = {}  # functions of time and variables
         self._sum: tuple[float, float, Sensitive] | None = None  # where nothing changes in time
 
     def _places(self, field: Field) -> list[tuple[int, int, int]]:
@@ -115,7 +117,8 @@ class ChainRule:
             for name, function, places in assembler.timed_values
         ]
         for variable in self._numbers:
-            self._by_functions(variable, times, functions)
+            follow = [each for each in functions if self._may_follow(each[1], variable)]
+            self._by_functions(variable, times, follow)
         if self._sum is None:
             self._sum = times[0], h, Sensitive({}, [x.copy() for x in by.more])
         else:
@@ -123,6 +126,13 @@ class ChainRule:
                 own += more
         for k, found in by.kernels.items():
             self._keep(k, found)
+
+    def _may_follow(self, function: Value | None, variable: Parameter | TimeSeries) -> bool:
+        """Tell whether a function of time may follow a variable."""
+        key = id(function), id(variable)
+        if key not in self._follows:
+            self._follows[key] = may_follow(function, variable)
+        return self._follows[key]
 
     def _by_field(self, field: Field, by: Sensitive) -> None:
         """Add what the cells of a field contribute."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import sympy as sp
@@ -30,7 +30,7 @@ from .timed import InstantPart, IntegralPart, TimedPart
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...arrays import Array
+    from ...arrays import Array, Ints
     from ...assembly.discrete import DiscreteSystem
     from ...system import System
     from ...values.parameter import Field
@@ -62,6 +62,31 @@ class GoalSlopes:
     coordinates: Array
     forces: Array
     rates: Array
+
+
+class GoalAtSteps(NamedTuple):
+    """A goal of one state, as it counts at the ends of some steps.
+
+    Attributes
+    ----------
+    numbers : of the states (n,), ascending.
+    weights : by which it counts at each of them (n,).
+    """
+
+    numbers: Ints
+    weights: Array
+    goal: Goal
+
+    def between(self, first: int, end: int) -> GoalAtSteps:
+        """Return it at the states of some numbers, the last one less than `end`."""
+        some = slice(*np.searchsorted(self.numbers, (first, end)))
+        return GoalAtSteps(self.numbers[some], self.weights[some], self.goal)
+
+
+def goals_at(number: int, goals: Sequence[GoalAtSteps]) -> list[tuple[float, Goal]]:
+    """Return which goals count at a state, with their weights."""
+    here = [each.between(number, number + 1) for each in goals]
+    return [(float(w), each.goal) for each in here for w in each.weights if w != 0.0]
 
 
 class Goal(OneProcess, Displayable):
@@ -240,17 +265,31 @@ class Goal(OneProcess, Displayable):
         """Whether parameters occur in it beside the state."""
         return any(part.parametric for part in self._parts)
 
-    def instants(self, times: Array) -> list[list[tuple[int, float, Goal]]]:
-        """Return of each part which goals at which of some times make it, with their weights.
+    def instants(self, times: Array) -> list[GoalAtSteps]:
+        """Return of each part which goal at which of some times makes it, with their weights.
 
         Raises
         ------
         ParameterError : no step ends at a time that is asked for.
         """
+        end = np.array([len(times) - 1])
         return [
-            [(n, weight, cast("Goal", of)) for n, weight, of in part.instants(times)]
+            GoalAtSteps(*part.instants(times), cast("Goal", part.goal))
             if isinstance(part, TimedPart)
-            else [(len(times) - 1, 1.0, self._timed(part))]
+            else GoalAtSteps(end, np.ones(1), self._timed(part))
+            for part in self._parts
+        ]
+
+    def by_end(self, times: Array) -> list[list[tuple[int, float, float, Goal]]]:
+        """Return how each part of `instants` follows a last time that is free.
+
+        Numbers of states, rates of their weights, and weights of the rate of goals there, which
+        have some at the last state alone.
+        """
+        return [
+            [(n, rate, weight, cast("Goal", of)) for n, rate, weight, of in part.by_end(times)]
+            if isinstance(part, TimedPart)
+            else [(len(times) - 1, 0.0, 1.0, self._timed(part))]
             for part in self._parts
         ]
 
@@ -266,10 +305,19 @@ class Goal(OneProcess, Displayable):
         ------
         ParameterError : it is a goal at a time, or an integral, which a `Trace` has.
         """
+        return self.of_one_state().at_state(discrete_system("Goal.value", system))
+
+    def of_one_state(self) -> Goal:
+        """Return itself, where no part of it is of another time or an integral.
+
+        Raises
+        ------
+        ParameterError
+        """
         for part in self._parts:
             if isinstance(part, TimedPart):
                 part.refuse()
-        return self.at_state(discrete_system("Goal.value", system))
+        return self
 
     def at_state(self, system: DiscreteSystem) -> float:
         """Return the value at the present state (collective)."""
@@ -323,15 +371,15 @@ class Goal(OneProcess, Displayable):
     def values_at(self, system: DiscreteSystem, states: MotionStates) -> Array:
         """Return the values (n,) at several states, on one rank; it is `of_places`."""
         parts = [part.values_at(system, states) for part in self._place_parts]
-        return np.array([self._combined(values)[0] for values in np.transpose(parts).tolist()])
+        values: Array = self._combined_at(np.array(parts))[0]
+        return values
 
     def slopes_at(self, system: DiscreteSystem, states: MotionStates) -> tuple[Array, Array]:
         """Return derivatives by coordinates and rates (n, coordinates), see `values_at`."""
         found = [part.slopes_at(system, states) for part in self._place_parts]
-        values = np.transpose([value for value, *_ in found]).tolist()
-        weights = np.array([self._combined(own)[1:] for own in values])
+        _, *weights = self._combined_at(np.array([value for value, *_ in found]))
         total = np.zeros((2, *states.state.shape))
-        for weight, (_, *slopes) in zip(weights.T, found, strict=True):
+        for weight, (_, *slopes) in zip(weights, found, strict=True):
             total += weight[:, None] * np.array(slopes)
         return total[0], total[1]
 
@@ -371,10 +419,29 @@ class Goal(OneProcess, Displayable):
 
     @cached_property
     def _function(self) -> Callable[..., Sequence[float]]:
+        function: Callable[..., Sequence[float]] = self._numerical("math")
+        return function
+
+    @cached_property
+    def _function_of_arrays(self) -> Callable[..., Sequence[float | Array]]:
+        function: Callable[..., Sequence[float | Array]] = self._numerical("numpy")
+        return function
+
+    def _numerical(self, functions: str) -> Callable[..., Any]:
+        """Return a function of the values of its parts: the goal and its derivatives by them."""
         symbols = [sp.Symbol(f"g{k}") for k in range(len(self._parts))]
         slopes = [self._expression, *(sp.diff(self._expression, s) for s in symbols)]
-        function: Callable[..., Sequence[float]] = numerical(symbols, slopes, "math")
-        return function
+        return numerical(symbols, slopes, functions)
+
+    def _combined_at(self, values: Array) -> Array:
+        """Return `_combined` of many (parts, n) as an array (1 + parts, n)."""
+        found = np.empty((1 + len(values), values.shape[1]))
+        with np.errstate(all="ignore"):
+            for to, own in zip(found, self._function_of_arrays(*values), strict=True):
+                to[:] = own
+        for k in np.flatnonzero(~np.isfinite(found).all(axis=0))[:1].tolist():
+            self._combined(values[:, k].tolist())
+        return found
 
     def _combined(self, values: Sequence[float]) -> list[float]:
         """Return the goal and its derivatives by its parts."""

@@ -12,7 +12,7 @@ from ...errors import ParameterError
 from .parts import Found, GoalPart
 
 if TYPE_CHECKING:
-    from ...arrays import Array
+    from ...arrays import Array, Ints
     from ...assembly.discrete import DiscreteSystem
     from ...bodies.body import Body
 
@@ -55,8 +55,12 @@ class TimedPart(GoalPart):
         self.refuse()
 
     @abstractmethod
-    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
-        """Return which of the times at the ends of steps count, with their weights."""
+    def instants(self, times: Array) -> tuple[Ints, Array]:
+        """Return which of the times at the ends of steps count, ascending, and their weights."""
+
+    @abstractmethod
+    def by_end(self, times: Array) -> list[tuple[int, float, float, OfState]]:
+        """Return what follows the last time, see `Goal.by_end`."""
 
     def _require_growing(self, times: Array) -> None:
         if np.any(np.diff(times) <= 0.0):
@@ -96,7 +100,7 @@ class InstantPart(TimedPart):
         super().__init__(goal)
         self._time = time
 
-    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
+    def instants(self, times: Array) -> tuple[Ints, Array]:
         """Return the step that ends there."""
         self._require_growing(times)
         k = int(np.argmin(np.abs(times - self._time)))
@@ -109,15 +113,25 @@ class InstantPart(TimedPart):
                 given=self._time,
                 possible=(float(times[k]),),
             )
-        return [(k, 1.0, self.goal)]
+        return np.array([k]), np.ones(1)
+
+    def by_end(self, times: Array) -> list[tuple[int, float, float, OfState]]:
+        """Return nothing: the time is fixed."""
+        return []
 
 
 class IntegralPart(TimedPart):
     """The integral of a goal over all steps, by the trapezoidal rule."""
 
-    def instants(self, times: Array) -> list[tuple[int, float, OfState]]:
+    def instants(self, times: Array) -> tuple[Ints, Array]:
         """Return all steps."""
         self._require_growing(times)
         half = 0.5 * np.diff(times)
         weights = np.append(half, 0.0) + np.append(0.0, half)
-        return [(k, float(weight), self.goal) for k, weight in enumerate(weights)]
+        return np.arange(len(weights)), weights
+
+    def by_end(self, times: Array) -> list[tuple[int, float, float, OfState]]:
+        """Return that the last step counts with half its length at both of its ends."""
+        last = len(times) - 1
+        half = 0.5 * float(times[last] - times[last - 1])
+        return [(last - 1, 0.5, 0.0, self.goal), (last, 0.5, half, self.goal)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import pickle
 import re
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from ...runtime.display import Displayable
 from ...runtime.files import writing
 from ...values import arguments
 from ...values.parameter import label
+from .states_of_steps import StatesOfSteps
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -87,8 +90,10 @@ class Trace(Displayable, OwnAttributes):
 
     def clear(self) -> None:
         """Forget all states."""
-        self._states: list[State | Path] = []
-        self._times: list[float] = []
+        self._parts: list[Sequence[State] | Path] = []
+        self._firsts: list[int] = []  # numbers of the first states of parts
+        self._times, self._numbers = array("d"), array("d")
+        self._parameters: set[tuple[float, ...]] = set()
         self._last: set[int] = set()
         self._disk: TemporaryDirectory[str] | None = None
         self.bytes = self.on_disk = 0
@@ -115,51 +120,87 @@ class Trace(Displayable, OwnAttributes):
         """The times of the states (n,)."""
         return np.array(self._times)
 
-    def append(self, state: State, comm: MPI.Comm, why: str = "") -> None:
-        """Take the state that a step has reached (collective).
+    @property
+    def numbers(self) -> Array:
+        """Of each state (n, 3): `last_step` and `biased` of the method, and `State.stiffness`."""
+        return np.array(self._numbers).reshape(-1, 3)
 
-        `why` : in words, what besides the state before it the step depends on.
+    @property
+    def follows_parameters(self) -> bool:
+        """Whether a `Parameter` was set between steps."""
+        return len(self._parameters) > 1
+
+    def append(self, state: State, comm: MPI.Comm, why: str = "") -> None:
+        """Take the state that a step has reached, see `extend` (collective)."""
+        self.extend((state,), comm, why)
+
+    def extend(self, states: Sequence[State], comm: MPI.Comm, why: str = "") -> None:
+        """Take the states that steps have reached, one after the other (collective).
+
+        Those of one call stay together; what they share counts once.
+
+        Parameters
+        ----------
+        why : in words, what besides the state before it a step depends on.
 
         Raises
         ------
         OSError : a state cannot be written, on any rank.
         """
         with together(comm):
-            self._append(state)
+            if states:
+                self._extend(states)
         self.why = self.why or why
 
-    def _append(self, state: State) -> None:
-        arrays = {id(a): a.nbytes for a in _arrays(state)}
+    def _extend(self, states: Sequence[State]) -> None:
+        there: Sequence[Any] = states
+        some: Sequence[State] = states
+        if isinstance(states, StatesOfSteps):
+            there, some = [states.motions, states.functions], [states.last]
+            self._times.extend(states.times)
+        else:
+            self._times.extend(state.time for state in states)
+        arrays = {id(a): a.nbytes for a in _arrays(there)}
         size = sum(n for key, n in arrays.items() if key not in self._last)
-        self._times.append(state.time)
+        self._firsts.append(len(self._times) - len(states))
+        for state in some:
+            method = state.method
+            own = method.get("last_step", 0.0), method.get("biased", 0.0), state.stiffness
+            self._numbers.extend(own * (len(states) // len(some)))
+            self._parameters.add(state.parameters)
         if self.bytes + size <= self._limit:
             self.bytes += size
-            self._last = {*arrays}  # of the state before
-            self._states.append(state)
+            self._last = {*arrays}  # of the states before
+            self._parts.append(states)
             return
         if self._disk is None:
             self._disk = TemporaryDirectory(dir=self._folder, prefix="symancf-trace-")
-        path = Path(self._disk.name) / f"{len(self._states)}.pickle"
+        path = Path(self._disk.name) / f"{len(self._parts)}.pickle"
         with writing(path):
-            path.write_bytes(pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL))
+            path.write_bytes(pickle.dumps(states, protocol=pickle.HIGHEST_PROTOCOL))
         self._last = set()
-        self._states.append(path)
-        self.on_disk += 1
+        self._parts.append(path)
+        self.on_disk += len(states)
 
     def __len__(self) -> int:
-        return len(self._states)
+        return len(self._times)
 
     def __iter__(self) -> Iterator[State]:
         """Return the states one after the other."""
         return (self[k] for k in range(len(self)))
 
+    def part(self, number: int) -> tuple[Sequence[State], int]:
+        """Return the states that came together with one, by its number, and its place in them."""
+        k = bisect_right(self._firsts, range(len(self))[number]) - 1
+        found = self._parts[k]
+        if isinstance(found, Path):
+            found = cast("Sequence[State]", pickle.loads(found.read_bytes()))
+        return found, range(len(self))[number] - self._firsts[k]
+
     def __getitem__(self, number: int) -> State:
         """Return a state by its number, 0 is where the solution began."""
-        found = self._states[number]
-        if isinstance(found, Path):
-            state: State = pickle.loads(found.read_bytes())
-            return state
-        return found
+        states, place = self.part(number)
+        return states[place]
 
 
 def _arrays(value: Any) -> Iterator[Array]:

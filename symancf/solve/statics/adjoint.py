@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
 from ...assembly.cell_fields import CellFields
 from ...errors import ParameterError
@@ -111,7 +112,12 @@ class Adjoint:
             first = pulled.coordinates
             free = free + first
         w = self.linear.solve(np.where(self.fixed, 0.0, -free), transpose=True)
-        by = self._pull(w + slopes.forces, seeds)
+        last = self.linear.last  # of this state
+        same = last is not None and not seeds and np.array_equal(last[0], w + slopes.forces)
+        if last is not None and system.comm.allreduce(same and not last[1].bad, op=MPI.LAND):
+            by = last[1]
+        else:
+            by = self._pull(w + slopes.forces, seeds)
         some = system.sum(np.array([np.abs(slopes.coordinates).sum()]))[0] or forces
         if by.all_terms and some:  # else all of it may be round-off
             self._require_solved(w, free, first, by.coordinates)
@@ -128,11 +134,14 @@ class Adjoint:
         times its own exceeds.
         """
         system, numbering = self.system, self.system.numbering
+        b, rest = (numbering.to_rows(x) for x in (free, free + last - first))
+        size, left = system.sum(np.array([b @ b, rest @ rest]))
+        if left <= 1e-12 * size:
+            return
         change = np.zeros_like(w)
         system.assembler.product(system.state, 1e-14 * numbering.random(3) * w, change)
-        b, rest, noise = (numbering.to_rows(x) for x in (free, free + last - first, change))
-        size, left, round_off = system.sum(np.array([b @ b, rest @ rest, noise @ noise]))
-        if not left <= 1e-12 * size + round_off:
+        noise = numbering.to_rows(change)
+        if not left <= 1e-12 * size + system.sum(np.array([noise @ noise]))[0]:
             raise ParameterError(
                 "a law of this system leaves something out of its tangent, which is symmetric: the "
                 "transposed system is not solved exactly, and gradients would be wrong by "

@@ -481,7 +481,7 @@ class Continuation:
         solver, at, since = self.solver, point.at, self.point
         self._end_at(point)
         if solver.system.memory and since is not None:
-            from .turns import warn_of_turns
+            from ..turns import warn_of_turns
 
             where = f"of the path from {self.arc.name} = {since.value:.6g} to {point.value:.6g}"
             warn_of_turns(solver.system, since.at.state, where, "largest=")

@@ -12,7 +12,7 @@ from mpi4py import MPI
 from ...errors import ParameterError
 from ...runtime.collective import reduced, together
 from ...values.parameter import Field, Parameter, label
-from ..gradients.goal import GoalSlopes
+from ..gradients.goal import GoalSlopes, goals_at
 from ..gradients.gradient import Gradient
 from ..gradients.shape import Shape
 from ..gradients.switch import distance_to_switch, warn_at_switch
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...assembly.assembler import Derivatives
     from ...assembly.state import State
-    from ..gradients.goal import Goal
+    from ..gradients.goal import Goal, GoalAtSteps
     from ..gradients.gradient import AnyVariable
     from ..gradients.trace import Trace
     from .adjoint import Weights
@@ -77,12 +77,16 @@ class PathAdjoint:
     def _gradient(self, goal: Goal, variables: Sequence[AnyVariable]) -> Gradient:
         instants = goal.instants(self.trace.times)
         value, *outer = goal.combined(self._values(instants))
+        counts = [
+            each._replace(weights=slope * each.weights)
+            for slope, each in zip(outer, instants, strict=True)
+        ]
         totals: list[float | Array] = [0.0] * len(variables)
         changes = [False] * len(variables)
         remembered: list[Array] | None = None
         switch = np.inf
         for n in reversed(range(len(self.trace))):
-            goals = _goals_at(n, outer, instants)
+            goals = goals_at(n, counts)
             if not goals and remembered is None and n < len(self.trace) - 1:
                 continue
             starts = n == 0 and self.trace.origin == "start"
@@ -130,14 +134,14 @@ class PathAdjoint:
         return found, weights
 
     # ---- states ---------------------------------------------------------------------------------
-    def _values(self, instants: Sequence[Sequence[tuple[int, float, Goal]]]) -> list[float]:
+    def _values(self, instants: Sequence[GoalAtSteps]) -> list[float]:
         """Return the sums of weights times goals, of each part."""
         values = [0.0] * len(instants)
-        for n in sorted({n for part in instants for n, *_ in part}):
+        for n in sorted({n for each in instants for n in each.numbers.tolist()}):
             self._take(n)
-            for k, part in enumerate(instants):
-                for at, weight, goal in part:
-                    values[k] += weight * goal.at_state(self.system) if at == n else 0.0
+            for k, each in enumerate(instants):
+                for weight in each.between(n, n + 1).weights.tolist():
+                    values[k] += weight * each.goal.at_state(self.system)
         return values
 
     def _slopes(self, goals: Sequence[tuple[float, Goal]]) -> GoalSlopes:
@@ -308,11 +312,3 @@ def _require_same(before: float, after: float, name: str) -> None:
             asked="parameters",
             given=name,
         )
-
-
-def _goals_at(
-    number: int, outer: Sequence[float], instants: Sequence[Sequence[tuple[int, float, Goal]]]
-) -> list[tuple[float, Goal]]:
-    """Return the factors and goals that count at a state, by its number."""
-    pairs = zip(outer, instants, strict=True)
-    return [(a * w, g) for a, part in pairs for k, w, g in part if k == number and a * w != 0.0]

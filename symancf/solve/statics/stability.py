@@ -9,6 +9,7 @@ import numpy as np
 
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, has
+from ..ellipticity import lost_ellipticity
 from ..factors import Factors, Signs
 from ..solver import is_symmetric
 
@@ -127,7 +128,7 @@ class Stability:
         Where MUMPS is the linear solver, counts and has counted none, that is believed although its
         tangent is that of the last iteration. Otherwise the tangent is factored once more, up to
         `MAX_CHECKED_UNKNOWNS` unknowns; eigenvalues within `NEGATIVE_PIVOT_RATIO` of the diagonal,
-        as at a limit point, are no alarm.
+        as at a limit point, are no alarm. Where a law has lost its ellipticity that is told, too.
         """
         system = self.system
         if self.how != "pivots" or not history.steps or not system.numbering.size:
@@ -143,13 +144,16 @@ class Stability:
             if large:
                 self.release()
         history.steps[-1].unstable = number
-        if number:
+        if number and not system.once.has_told(("unstable", number)):
+            material = lost_ellipticity(system, system.state)
+            cause = f". The material may be the cause: {material}" if material else ""
             ways = "one direction" if number == 1 else f"{number} independent directions"
             system.once.warn(
                 ("unstable", number),
                 f"the equilibrium at pseudo-time {system.time:g} is unstable in {ways}: the least "
                 "disturbance leads away from it. A small imperfection or disturbing load shows "
-                "where to; follow() finds where it became so; check_stable=False does not look",
+                "where to; follow() finds where it became so; check_stable=False does not look"
+                f"{cause}",
             )
 
     def _known(self) -> int | None:

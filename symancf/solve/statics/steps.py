@@ -160,7 +160,7 @@ class LoadSteps:
         """End a part at the present state; after few iterations the next one is longer."""
         self.system.accept()
         if self.system.memory:
-            from .turns import warn_of_turns
+            from ..turns import warn_of_turns
 
             warn_of_turns(self.system, self._before)
         if self.solver.sudden.some:

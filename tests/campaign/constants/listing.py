@@ -19,13 +19,11 @@ UNTESTED = "untested"
 #: Numbers with a name that are not tuned: another value is wrong, and what they are instead.
 FIXED = {
     "solve.fit.material_test.KINDS": "axes of kinds of tests",
-    "solve.fixed_solver._PETSC_ERR_USER": "a number of PETSc's",
     "contact.active.NOWHERE": "an empty array",
     "contact.nodal.OPEN": "a state of a point",
     "contact.nodal.SLIP": "a state of a point",
     "contact.nodal.STICK": "a state of a point",
     "newton.equations.SEARCHES": "the largest int of C",
-    "newton.krylov._PETSC_ERR_USER": "a code of PETSc",
     "newton.stopping.CALLBACK_NEEDED": "a code of stopping.h",
     "newton.parts.NONE": "a mark",
     "solve.cost.GOLDEN": "the golden ratio",
@@ -38,9 +36,6 @@ FIXED = {
     "solve.gradients.bend.FOURTH": "coefficients of a difference of order 4",
     "solve.gradients.bend.SIXTH": "coefficients of a difference of order 6",
     "solve.gradients.trace.UNITS": "prefixes of bytes",
-    "solve.preconditioner._PETSC_ERR_USER": "a code of PETSc",
-    "solve.residual._PETSC_ERR_USER": "a code of PETSc",
-    "solve.updated_rows._PETSC_ERR_USER": "a code of PETSc",
 }
 
 
