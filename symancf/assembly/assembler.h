@@ -50,7 +50,8 @@ typedef struct {
   double *skew; /* [n][3 corners][3 corners] skew parts of matrices of cells that are not symmetric; or NULL */
   int32_t linear;          /* corners whose linear functions COARSE takes */
   int32_t moments_rows;    /* rows of MOMENTS */
-  int16_t *at_points;      /* [batches][moments_rows][8] what MOMENTS tells, by its scales: moments.h */
+  void *at_points;         /* [batches][moments_rows][8] what MOMENTS tells, by its scales: moments.h */
+  int32_t points_wide;     /* whether these are of 32 bits, else 16 */
   float *point_scales;     /* [batches][groups of POINT_ROWS rows][8], times a factor */
   double moments_factor;
   /* cells */
