@@ -34,7 +34,7 @@ POSITIVE: Mapping[type[sp.Basic], Callable[[sp.Expr], sp.Expr]] = {
 
 
 @dataclass
-class Rest:
+class RestValues:
     """Values of expressions where nothing is displaced and laws remember their first values.
 
     Parameters
@@ -81,8 +81,8 @@ def limits(
     zero : symbols that are 0 at rest: unknowns.
     first : what is remembered before the first step, by symbols.
     """
-    rest = Rest({**dict.fromkeys(zero, sp.S.Zero), **first}, definitions)
-    moving = _Moving(definitions, dict.fromkeys(zero, True))
+    rest = RestValues({**dict.fromkeys(zero, sp.S.Zero), **first}, definitions)
+    moving = _Movement(definitions, dict.fromkeys(zero, True))
     found: dict[sp.Expr, None] = {}
     seen: set[int] = set()
     pending: list[sp.Basic] = [energy]
@@ -107,25 +107,25 @@ def _guarded(e: sp.Basic) -> bool:
 
 
 @dataclass
-class _Moving:
+class _Movement:
     """Which symbols depend on unknowns, by way of definitions."""
 
     definitions: Mapping[sp.Symbol, sp.Expr]
-    known: dict[sp.Symbol, bool]
+    moves: dict[sp.Symbol, bool]
 
     def of(self, e: sp.Basic) -> list[sp.Symbol]:
         """Return those of an expression."""
         return [s for s in e.free_symbols if self._moves(s)]
 
     def _moves(self, s: sp.Symbol) -> bool:
-        if s not in self.known:
+        if s not in self.moves:
             own = self.definitions.get(s)
-            self.known[s] = own is not None and bool(self.of(symbolic(own)))
-        return self.known[s]
+            self.moves[s] = own is not None and bool(self.of(symbolic(own)))
+        return self.moves[s]
 
 
 def _limit(
-    e: sp.Basic, rest: Rest, moving: _Moving, remembered: Collection[sp.Symbol]
+    e: sp.Basic, rest: RestValues, moving: _Movement, remembered: Collection[sp.Symbol]
 ) -> sp.Expr | None:
     """Return what has to be positive for one function or power, None if nothing has to."""
     x, kind = e.args[0], type(e)
@@ -143,7 +143,7 @@ def _limit(
     return None if begin.is_zero or begin.is_negative or begin.has(sp.nan) else x
 
 
-def _like_rest(x: sp.Expr, rest: Rest) -> sp.Expr | None:
+def _like_rest(x: sp.Expr, rest: RestValues) -> sp.Expr | None:
     """Return an expression with the sign that makes it positive at rest, None where it is 0."""
     begin = rest.of(x)
     if begin.is_zero or begin.has(sp.nan, sp.zoo, sp.oo):

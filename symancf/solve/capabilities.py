@@ -11,6 +11,7 @@ from ..catalogue import joints
 from ..elements import Element
 from ..runtime.display import Table
 from ..values.functions import arguments_of
+from .gradients.shape import has_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +24,11 @@ DIGITS = "digits"
 NO_STIFFNESS = "ParameterError: stiffness"
 NO_GRIDS = "SymancfError: -pc_type"
 NO_MOTION = "ParameterError: factor"
+NO_MESH = "ParameterError: body"
+NO_SHAPE = "ParameterError: Shape"
+NO_FREQUENCIES = "statics, motions"
+NO_MOTIONS = "statics, frequencies"
+STATICS = "statics"
 BEST_FIRST = (YES, ITERATIONS, IN_PYTHON, SHAPES)  # then what is refused
 
 
@@ -38,6 +44,8 @@ class CapabilityRow:
     multigrid: str = YES
     audit: str = YES
     contact: str = ""
+    gradient: str = YES
+    shape: str = YES
 
 
 HEADS = {
@@ -49,27 +57,41 @@ HEADS = {
     "multigrid": "multigrid",
     "audit": "audit",
     "contact": "contact",
+    "gradient": "gradient",
+    "shape": "shape",
 }
 
-#: Laws of `symancf.energies` with memory.
-REMEMBERING = ("bergstrom_boyce", "j2_plasticity", "ogden_roxburgh", "prony")
+#: Laws of `symancf.energies` with memory; one leaves something out of its tangent.
+_OF_MEMORY = {"contact": NO_STIFFNESS, "gradient": NO_FREQUENCIES}
+REMEMBERING = {
+    **dict.fromkeys(("bergstrom_boyce", "j2_plasticity", "prony"), _OF_MEMORY),
+    "ogden_roxburgh": {**_OF_MEMORY, "gradient": "motions", "shape": "ParameterError: gradient"},
+}
 
 #: Laws beside those of `symancf.energies`.
 LAWS = (
-    CapabilityRow("law", "Layers", multigrid=NO_GRIDS, contact=YES),
-    CapabilityRow("law", "memory", contact=NO_STIFFNESS),
+    CapabilityRow("law", "Layers", multigrid=NO_GRIDS, contact=YES, shape=NO_MESH),
+    CapabilityRow("law", "memory", contact=NO_STIFFNESS, gradient=NO_FREQUENCIES),
     CapabilityRow("law", "local", contact=NO_STIFFNESS),
     CapabilityRow("law", "implicit", contact=NO_STIFFNESS),
     CapabilityRow("law", "parameter of time", contact=YES),
-    CapabilityRow("law", "density of time", steps=ITERATIONS, contact=YES),
-    CapabilityRow("law", "pressure, condensed", contact=YES),
-    CapabilityRow("law", "pressure, continuous", contact=YES),
-    CapabilityRow("law", "pressure, discontinuous", contact=YES),
+    CapabilityRow("law", "density of time", steps=ITERATIONS, contact=YES, gradient=NO_MOTIONS),
+    CapabilityRow(
+        "law", "pressure, condensed", contact=YES, gradient=NO_FREQUENCIES, shape=NO_SHAPE
+    ),
+    CapabilityRow("law", "pressure, continuous", contact=YES, gradient=NO_MOTIONS, shape=NO_SHAPE),
+    CapabilityRow(
+        "law", "pressure, discontinuous", contact=YES, gradient=NO_MOTIONS, shape=NO_SHAPE
+    ),
 )
 BODIES = (
-    CapabilityRow("body", "PlanarBody", multigrid=NO_GRIDS, contact="ParameterError: surface"),
-    CapabilityRow("body", "RigidBody", multigrid=NO_GRIDS, contact=YES),
-    CapabilityRow("body", "PointMass", multigrid=NO_GRIDS, contact="ParameterError: surface"),
+    CapabilityRow(
+        "body", "PlanarBody", multigrid=NO_GRIDS, contact="ParameterError: surface", shape=NO_MESH
+    ),
+    CapabilityRow("body", "RigidBody", multigrid=NO_GRIDS, contact=YES, shape=NO_MESH),
+    CapabilityRow(
+        "body", "PointMass", multigrid=NO_GRIDS, contact="ParameterError: surface", shape=NO_MESH
+    ),
 )
 TERMS = (
     CapabilityRow("term", "fix"),
@@ -77,53 +99,92 @@ TERMS = (
     CapabilityRow("term", "planar"),
     CapabilityRow("term", "symmetry"),
     CapabilityRow(
-        "term", "displacement_control", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION
+        "term",
+        "displacement_control",
+        steps=NO_MOTION,
+        multigrid=NO_GRIDS,
+        audit=NO_MOTION,
+        gradient=STATICS,
+        shape=NO_MESH,
     ),
     CapabilityRow("term", "gravity"),
     CapabilityRow("term", "force"),
-    CapabilityRow("term", "force, place of time", steps=IN_PYTHON),
-    CapabilityRow("term", "force, factor", steps=NO_MOTION, multigrid=NO_GRIDS, audit=NO_MOTION),
+    CapabilityRow("term", "force, place of time", steps=IN_PYTHON, gradient=NO_FREQUENCIES),
+    CapabilityRow(
+        "term",
+        "force, factor",
+        steps=NO_MOTION,
+        multigrid=NO_GRIDS,
+        audit=NO_MOTION,
+        gradient=STATICS,
+        shape=NO_MESH,
+    ),
     CapabilityRow("term", "traction"),
-    CapabilityRow("term", "body_force"),
-    CapabilityRow("term", "moment"),
-    CapabilityRow("term", "pressure"),
-    CapabilityRow("term", "Cavity, pressure", restart=DIGITS),
-    CapabilityRow("term", "Cavity, gas", restart=DIGITS),
-    CapabilityRow("term", "rotating_frame"),
-    CapabilityRow("term", "length"),
-    CapabilityRow("term", "Thread"),
-    CapabilityRow("term", "embed"),
-    CapabilityRow("term", "Tendon", steps=ITERATIONS, multigrid=NO_GRIDS),
+    CapabilityRow("term", "body_force", shape=NO_SHAPE),
+    CapabilityRow("term", "moment", gradient=NO_FREQUENCIES, shape=NO_SHAPE),
+    CapabilityRow("term", "pressure", gradient=NO_FREQUENCIES),
+    CapabilityRow("term", "Cavity, pressure", restart=DIGITS, gradient=NO_MOTIONS, shape=NO_SHAPE),
+    CapabilityRow("term", "Cavity, gas", restart=DIGITS, gradient=NO_MOTIONS, shape=NO_SHAPE),
+    CapabilityRow("term", "rotating_frame", gradient=NO_FREQUENCIES),
+    CapabilityRow("term", "length", shape=NO_SHAPE),
+    CapabilityRow("term", "Thread", shape=NO_SHAPE),
+    CapabilityRow("term", "embed", shape=NO_SHAPE),
+    CapabilityRow(
+        "term",
+        "Tendon",
+        steps=ITERATIONS,
+        multigrid=NO_GRIDS,
+        gradient=NO_MOTIONS,
+        shape=NO_SHAPE,
+    ),
     CapabilityRow("term", "Constraint"),
     CapabilityRow("term", "Constraint, function of time", steps=ITERATIONS),
-    CapabilityRow("term", "Constraint, place that slides", steps=IN_PYTHON, multigrid=NO_GRIDS),
+    CapabilityRow(
+        "term",
+        "Constraint, place that slides",
+        steps=IN_PYTHON,
+        multigrid=NO_GRIDS,
+        gradient=NO_FREQUENCIES,
+        shape=NO_MESH,
+    ),
     CapabilityRow("term", "Potential"),
     CapabilityRow("term", "Potential, kinked"),
-    CapabilityRow("term", "Potential, memory"),
+    CapabilityRow("term", "Potential, memory", gradient=NO_FREQUENCIES),
     CapabilityRow("term", "BodyPotential"),
     CapabilityRow("term", "magnetic"),
     CapabilityRow("term", "dielectric"),
     CapabilityRow("term", "VirtualWork"),
-    CapabilityRow("term", "VirtualWork, states"),
+    CapabilityRow("term", "VirtualWork, states", gradient=NO_FREQUENCIES),
     CapabilityRow("term", "Controller"),
-    CapabilityRow("term", "PID"),
+    CapabilityRow("term", "PID", gradient=NO_FREQUENCIES),
     CapabilityRow("term", "KelvinVoigt"),
     CapabilityRow("term", "Viscosity"),
-    CapabilityRow("term", "Flexure", multigrid=NO_GRIDS),
-    CapabilityRow("term", "Contact, deformable bodies", steps=IN_PYTHON),
-    CapabilityRow("term", "Contact, friction"),
-    CapabilityRow("term", "Contact, rigid bodies", multigrid=NO_GRIDS),
+    CapabilityRow("term", "Flexure", multigrid=NO_GRIDS, gradient=NO_FREQUENCIES, shape=NO_MESH),
+    CapabilityRow(
+        "term", "Contact, deformable bodies", steps=IN_PYTHON, gradient=STATICS, shape=NO_SHAPE
+    ),
+    CapabilityRow("term", "Contact, friction", gradient=NO_FREQUENCIES, shape=NO_SHAPE),
+    CapabilityRow(
+        "term", "Contact, rigid bodies", multigrid=NO_GRIDS, gradient=NO_FREQUENCIES, shape=NO_MESH
+    ),
     *(
-        CapabilityRow("term", f"Contact, {shape}")
+        CapabilityRow("term", f"Contact, {shape}", gradient=NO_FREQUENCIES, shape=NO_SHAPE)
         for shape in ("Plane", "Sphere", "Cylinder", "Capsule", "Box", "Distance")
     ),
     CapabilityRow("damping", "Rayleigh, mass"),
-    CapabilityRow("damping", "Rayleigh, stiffness", steps=IN_PYTHON),
+    CapabilityRow("damping", "Rayleigh, stiffness", steps=IN_PYTHON, gradient=NO_MOTIONS),
 )
 #: Joints that can do less than others.
 JOINTS = {
-    "clamp": CapabilityRow("term", "joints.clamp", multigrid=NO_GRIDS),
-    "fold": CapabilityRow("term", "joints.fold", multigrid=NO_GRIDS),
+    "clamp": CapabilityRow("term", "joints.clamp", multigrid=NO_GRIDS, shape=NO_MESH),
+    "fold": CapabilityRow("term", "joints.fold", multigrid=NO_GRIDS, shape=NO_MESH),
+    **{
+        name: CapabilityRow("term", f"joints.{name}", shape=NO_SHAPE)
+        for name in (
+            *("cylindrical", "periodic", "prismatic", "revolute", "rigid"),
+            *("rotation", "tie", "universal", "weld"),
+        )
+    },
 }
 
 
@@ -148,6 +209,9 @@ def capabilities() -> Table:
     ``contact``        the body as a side of `Contact` and as its target; "rigid shapes": as a side
                        of rigid shapes alone. Of a law: whether a stiffness follows from it. Of
                        terms nothing
+    ``gradient``       of which results `Goal` has derivatives by parameters: "yes", of statics with
+                       a `Trace`, of motions and of frequencies; or the names of those
+    ``shape``          statics have derivatives by a `Shape` of the body, or one that it acts on
     =================  ==========================================================================
 
     Anything else in a cell is the error that says no, and its `asked`. Two of them have a way
@@ -159,7 +223,7 @@ def capabilities() -> Table:
     >>> import symancf as sa
     >>> table = sa.capabilities()
     >>> table.heads[2:]
-    ['several ranks', 'restart', 'steps in C', 'multigrid', 'audit', 'contact']
+    ['several ranks', 'restart', 'steps in C', 'multigrid', 'audit', 'contact', 'gradient', 'shape']
     >>> next(row[4:6] for row in table.rows if row[1] == "ancf_rod")
     ('iterations only', 'SymancfError: -pc_type')
     """
@@ -178,7 +242,7 @@ def rows() -> Iterator[CapabilityRow]:
         law = getattr(energies, name)
         if not law.__module__.endswith(".domain"):
             row = of_law(name, quantities(law), of_bodies)
-            yield replace(row, contact=NO_STIFFNESS) if name in REMEMBERING else row
+            yield replace(row, **REMEMBERING.get(name, {}))
     yield from (*LAWS, *BODIES, *TERMS)
     for name in joints.__all__:
         if not isinstance(getattr(joints, name), type):
@@ -198,6 +262,7 @@ def of_element(element: Element) -> CapabilityRow:
         steps=ITERATIONS if element.kinematics().penalties else YES,
         multigrid=YES if element.coordinates == 3 * element.vertices else NO_GRIDS,
         contact=_contact(element),
+        shape=YES if has_shape(element) else NO_MESH,
     )
 
 
@@ -226,4 +291,5 @@ def of_law(name: str, quantities: list[str], able: list[Element]) -> CapabilityR
         cells = [str(getattr(row, column)) for row in on]
         return min(cells, key=lambda c: BEST_FIRST.index(c) if c in BEST_FIRST else len(BEST_FIRST))
 
-    return CapabilityRow("law", name, **{c: best(c) for c in ("steps", "multigrid", "contact")})
+    columns = "steps", "multigrid", "contact", "shape"
+    return CapabilityRow("law", name, **{column: best(column) for column in columns})

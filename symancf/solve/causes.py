@@ -26,11 +26,10 @@ from ..laws import evaluate_energy
 from ..laws.pressure_predictor import stiffness_ratio
 from ..mesh.cells import jacobians
 from ..runtime.collective import together
-from .ellipticity import lost_ellipticity
-from .law_limits import NearestLimit, nearest_limit
 
 if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
+    from .law_limits import NearestLimit
 
 Words = Mapping[str, Any]
 
@@ -137,6 +136,8 @@ class Failure:
     @cached_property
     def law_limit(self) -> NearestLimit | None:
         """Where a law is near its end in the last state, else where it is beyond it on the way."""
+        from .law_limits import nearest_limit
+
         last = nearest_limit(self.system, self.state)
         if last is None or last.share <= NEAR_LIMIT:
             return last
@@ -294,6 +295,8 @@ def _limit_of_law(f: Failure) -> Words | None:
 
 
 def _material(f: Failure) -> Words | None:
+    from .ellipticity import lost_ellipticity
+
     text = lost_ellipticity(f.system, f.state)
     return {"text": text} if text else None
 

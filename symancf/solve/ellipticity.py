@@ -24,23 +24,22 @@ if TYPE_CHECKING:
     from ..assembly.discrete import DiscreteSystem
 
 JETS = ("xi", "eta", "zeta")
-MOST_CELLS = 64  # cells of a rank whose laws are looked at, those of the largest strains
-Lost = tuple[float, str]  # least eigenvalue over the size of the stiffness, words
+Worst = tuple[float, str]  # least eigenvalue over the size of the stiffness, words
 
 
-def lost_ellipticity(system: DiscreteSystem, state: Array) -> str:
+def lost_ellipticity(system: DiscreteSystem, state: Array, most: int = 64) -> str:
     """Say which law has no positive acoustic tensor at a state, and where, or "" (collective).
 
-    In the middles of the cells of the largest strains. Laws that remember, layers and parameters
-    that vary are not looked at.
+    In the middles of so many cells of a rank at most, of the largest strains. Laws with memory,
+    layers and parameters that vary are not looked at.
     """
-    found: list[Lost] = []
+    found: list[Worst] = []
     for body in system.bodies:
         energy = _energy(body, system.time) if isinstance(body, Body) else None
         if isinstance(body, Body) and energy is not None:
             at = _middles(system, body, state)
             with together(system.comm):
-                found += _worst(system.name(body), energy, at)
+                found += _worst(system.name(body), energy, at, most)
     every = [one for part in system.comm.allgather(found) for one in part]
     return min(every)[1] if every else ""
 
@@ -70,14 +69,14 @@ def _middles(system: DiscreteSystem, body: Body, state: Array) -> At:
     return At(system, body, CellPoints(cells, centre[None], np.zeros(1)), state)
 
 
-def _worst(name: str, energy: SolidEnergy, at: At) -> list[Lost]:
+def _worst(name: str, energy: SolidEnergy, at: At, most: int) -> list[Worst]:
     """Return the worst of this rank's cells, if its acoustic tensor is not positive."""
     if not len(at.points.cells):
         return []
     X, u = (np.stack([of(jet)[:, 0] for jet in JETS], axis=2) for of in (at.X, at.u))
     F = np.eye(3) + u @ np.linalg.inv(X)
     E = F.swapaxes(1, 2) @ F - np.eye(3)
-    chosen = np.argsort(-np.linalg.norm(E, axis=(1, 2)))[:MOST_CELLS]
+    chosen = np.argsort(-np.linalg.norm(E, axis=(1, 2)))[:most]
     A = energy.tangent(np.concatenate([F[chosen], np.eye(3)[None]]))
     least = least_acoustic(A[:-1], F[chosen], bool(at.body.pressure)) / np.abs(A[-1]).max()
     if not np.nanmin(least, initial=np.inf) < 0.0:

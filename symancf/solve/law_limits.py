@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How near the laws of bodies are to where they end; see `laws.limits`."""
+"""The nearest end of the laws of bodies at a state; see `laws.limits`."""
 
 from __future__ import annotations
 

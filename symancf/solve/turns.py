@@ -21,7 +21,7 @@ MAX_FORCE_CHANGE = 0.01  # of the forces, by the same step in two halves
 
 
 class Halves(NamedTuple):
-    """What a step in two halves would change: `change` of the forces of laws that remember.
+    """What a step in two halves would change: `change` of the forces of laws with memory.
 
     Norms; `size` is the larger one of those at its beginning and at its end.
     """

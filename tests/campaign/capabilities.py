@@ -16,11 +16,12 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.solve.dynamics.native import Native
 
-from . import models
+from . import gradients, models
 from .capability_models import Model, model
 from .case import Case, Wrong, require_near
 
 COLUMNS = {name: number for number, name in enumerate(sa.capabilities().heads)}
+GRADIENT_SEED = 7
 ROUND_OFF = 1e-9  # of a drift: parts of the energy
 COMM = MPI.COMM_WORLD
 
@@ -194,6 +195,39 @@ def contact(kind: str, name: str) -> tuple[str, Any]:
     return told[0], found["shape"][1]
 
 
+def gradient(kind: str, name: str) -> tuple[str, Any]:
+    """Compare gradients of statics with a trace, motions and frequencies with solutions beside."""
+    if COMM.size > 1:
+        return answer_of(kind, name, "gradient"), []
+    analyses = {"statics": "path", "motions": "motion", "frequencies": "modes"}
+    found = {a: gradients.tried((kind, name), of, GRADIENT_SEED) for a, of in analyses.items()}
+    if found["statics"].verdict == "ERROR":  # no solution beside: then of one equilibrium
+        found["statics"] = gradients.tried((kind, name), "statics", GRADIENT_SEED)
+    if wrong := [str(f) for f in found.values() if f.verdict not in ("right", "refused")]:
+        raise Wrong("; ".join(wrong))
+    there = [analysis for analysis, f in found.items() if f.verdict == "right"]
+    return "yes" if len(there) == len(analyses) else ", ".join(there), []
+
+
+def shape(kind: str, name: str) -> tuple[str, Any]:
+    """Ask for derivatives by the shape of the body; their numbers are those of `test_shape`."""
+
+    def asked() -> Any:
+        made = model(kind, name, solid=True)
+        solids = [b for b in made.bodies if isinstance(b, sa.Body) and b.element.dimension == 3]
+        shape = sa.Shape((solids or made.bodies)[0])
+        problem = sa.StaticProblem(made.system(), check_stable=False)
+        problem.solve(to=0.25, step=0.125, trace=sa.Trace())
+        goal = sa.Goal(lambda u_a: u_a[0] + u_a[1] - u_a[2], made.watch)
+        found = problem.gradient(goal, [shape])[shape]
+        prescribed = name == "fix, displacement of time"  # the place that is watched
+        if not prescribed and not np.abs(found).max() > 0.0:
+            raise Wrong("nothing follows the positions")
+        return models.finite(found)
+
+    return answer(asked)
+
+
 TRIES: dict[str, Callable[[str, str], tuple[str, Any]]] = {
     "several ranks": ranks,
     "restart": restart,
@@ -201,6 +235,8 @@ TRIES: dict[str, Callable[[str, str], tuple[str, Any]]] = {
     "multigrid": multigrid,
     "audit": audit,
     "contact": contact,
+    "gradient": gradient,
+    "shape": shape,
 }
 
 

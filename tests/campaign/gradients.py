@@ -75,9 +75,9 @@ class Numbers:
         try:
             own = {key: self.number(f"{name}.{key}", value) for key, value in given.items()}
             if name in VECTORS:
+                load = self.number if name == "rotating_frame" else self.load  # none of time
                 args = tuple(
-                    tuple(self.load(name, x) for x in a) if isinstance(a, tuple) else a
-                    for a in args
+                    tuple(load(name, x) for x in a) if isinstance(a, tuple) else a for a in args
                 )
             elif name != "Contact":
                 args = tuple(self.number(name, a) for a in args)
@@ -123,7 +123,7 @@ class Trial:
     def __init__(self, kind: str, made: models.Model, variables: list[Any]) -> None:
         self.kind, self.made, self.variables = kind, made, variables
         system = made.system()
-        self.number: int | None = None  # of a mode
+        self.numbers: list[int] = []  # of modes
         if kind == "motion":
             self.problem: Any = sa.DynamicProblem(system, options=EXACT, **made.options)
         else:
@@ -163,19 +163,23 @@ class Trial:
         return float(self.problem.value(self.goal))
 
     def square(self) -> float:
-        """Return the square of the frequency of the first mode that no other one is near."""
+        """Return the sum of squares of the first frequencies that no other one is near.
+
+        Of one mode, or of several with the same frequency.
+        """
         self.modes = sa.EigenProblem(self.problem.system).solve(6)
         squares = self.modes.squares
-        if self.number is None:
-            gaps = [
-                np.abs(np.delete(squares, k) / x - 1.0).min(initial=np.inf)
-                for k, x in enumerate(squares)
-            ]
-            some = [k for k, gap in enumerate(gaps[:-1]) if squares[k] != 0.0 and gap > 0.05]
-            if not some:
-                raise sa.ParameterError("no mode that is alone", asked="modes")
-            self.number = some[0]
-        return float(squares[self.number])
+        if not self.numbers:
+            apart = [y > 1.05 * x for x, y in pairwise(squares)]
+            ends = [*apart, len(squares) < 6]  # what follows the last one is known of few alone
+            for k in np.flatnonzero(squares):
+                end = next((n + 1 for n in range(k, len(ends)) if ends[n]), None)
+                if end is not None and (k == 0 or ends[k - 1]):
+                    self.numbers = [*range(k, end)]
+                    break
+            else:
+                raise sa.ParameterError("no modes that are alone", asked="modes")
+        return float(squares[self.numbers].sum())
 
     def at(self, h: float, directions: list[Any]) -> float:
         """Return the goal of a solution beside."""
@@ -189,7 +193,7 @@ class Trial:
         while True:
             try:
                 if self.kind == "modes":
-                    return self.modes.gradient(self.variables, self.number)
+                    return self.modes.gradient(self.variables, self.numbers)
                 return self.problem.gradient(self.goal, self.variables)
             except sa.ParameterError as error:
                 out = [k for k, v in enumerate(self.variables) if names(error, v)]
@@ -258,8 +262,14 @@ def judged(trial: Trial, name: str, random: np.random.Generator) -> Finding:
         for v, d in zip(trial.variables, directions, strict=True)
     ]
     slope, size = sum(parts), max(sum(map(abs, parts)), 1e-300)
+    right = False
     for h in (H, H / 20):  # a switch of contact or friction may be within the first
-        orders, difference = remainders(trial, h, directions, found.value, slope, size)
+        try:
+            orders, difference = remainders(trial, h, directions, found.value, slope, size)
+        except sa.ConvergenceError:  # nothing is known of solutions as far away
+            if h == H:
+                continue
+            raise
         right = (all(o >= ORDER for o in orders) and difference < 1e-4) or difference <= NEAR
         if right:
             break

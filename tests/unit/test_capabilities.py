@@ -89,6 +89,23 @@ def test_a_cell_of_each_row(
     """
     monkeypatch.setenv("SYMANCF_CAMPAIGN", str(tmp_path))
     columns = [column for *name, column in capabilities.cells() if tuple(name) == row][1:]
+    columns = [column for column in columns if column not in ("gradient", "shape")]
     chosen = random.Random(f"{SEED} {row}").choice(columns)
     chosen = "multigrid" if row[0] == "element" else chosen
     capabilities.tried(*row, chosen)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        ("body", "PointMass", "gradient"),
+        ("term", "Flexure", "gradient"),
+        ("element", "ancf_cable", "shape"),
+        ("term", "joints.revolute", "shape"),
+        ("term", "joints.distance", "shape"),
+    ],
+    ids=" ".join,
+)
+def test_a_cell_of_gradients(cell: tuple[str, str, str]) -> None:
+    """Other cells of these columns are those of the campaign."""
+    capabilities.tried(*cell)

@@ -262,6 +262,18 @@ def test_data_in_two_units_and_strains_as_stretches_are_told() -> None:
         assert any("strains were given as stretches" in note for note in notes) == is_told
 
 
+def test_stretches_beyond_the_end_of_a_law_are_told() -> None:
+    """Behind its pole Gent's stress is a finite number again."""
+    law, x = sa.energies.gent(), np.linspace(1.0, 2.0, 6)
+    test = sa.MaterialTest.uniaxial(x, 0.4 * (x - x**-2))
+    end = r"stretch 1\.6 with mu = .*, Jm = 0\.5: 1 - \(I1/J\*\*\(2/3\) - 3\)/Jm has .* is -0\.6"
+    with pytest.raises(sa.ConvergenceError, match=end):
+        sa.fit(law, test, fixed=dict(Jm=0.5))
+    found = sa.fit(law, test, fixed=dict(Jm=3.0))
+    with pytest.raises(sa.ParameterError, match="gent has no stress in biaxial at stretch 1.8 "):
+        found.predict(sa.MaterialTest.biaxial((x, x), (x, x)))
+
+
 def test_a_constant_that_is_zero_is_no_unknown_one() -> None:
     x = np.linspace(1.0, 2.0, 8)
     found = sa.fit(sa.energies.yeoh(), sa.MaterialTest.uniaxial(x, 0.4e6 * (x - x**-2)))
@@ -269,6 +281,17 @@ def test_a_constant_that_is_zero_is_no_unknown_one() -> None:
     assert not any("C20, C30" in note for note in found.notes)
     for name in ("C20", "C30"):
         assert abs(found.values[name]) < 1e-9 * found.values["C10"]
+
+
+def test_data_in_two_units_and_strains_in_percent_are_told() -> None:
+    known = dict(C20=0.0, C30=0.0)
+    for factor, largest, units, percent in ((3e2, 9.0, False, False), (3e3, 20.0, True, True)):
+        x = np.linspace(1.0, largest, 6)
+        pull = sa.MaterialTest.uniaxial(x, 0.4 * (x - x**-2))
+        sheet = sa.MaterialTest.planar(x, 0.4 * factor * (x - x**-3))
+        notes = sa.fit(sa.energies.yeoh(), [pull, sheet], fixed=known).notes
+        assert any("look whether the stresses have one unit" in note for note in notes) == units
+        assert any(f"stretches go to {largest:.3g}" in note for note in notes) == percent
 
 
 def test_as_many_constants_as_data_have_no_standard_errors() -> None:

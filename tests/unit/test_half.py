@@ -103,6 +103,26 @@ def test_skew_parts_of_follower_pressure_are_in_products(kind: str) -> None:
     assert system.comm.allreduce(largest, MPI.MAX) > 0.0
 
 
+@pytest.mark.collective(rows=3)
+def test_products_with_the_transpose_are_those_of_aij() -> None:
+    system = block(follower=True)
+    numbering, half = system._discrete.numbering, system._discrete.half
+    v = numbering.to_rows(numbering.random(2))
+    plain, _ = products(system, v)
+    x, found = system._discrete.matrix.mat.createVecs()
+    x.setArray(v)
+    expected = found.duplicate()
+    system._discrete.matrix.mat.multTranspose(x, expected)
+    assert half is not None
+    with half.transposing():
+        half.mat.mult(x, found)
+    size = expected.norm()
+    found.axpy(-1.0, expected)
+    assert found.norm() < 1e-6 * size
+    plain.axpy(-1.0, expected)
+    assert plain.norm() > 1e-4 * size  # it is another one
+
+
 def test_follower_pressure_is_solved_by_halves_as_by_factors() -> None:
     systems = [block(follower=True) for _ in range(2)]
     choices: list[dict[str, Any]] = [{"pc_type": "grids"}, {"pc_type": "lu"}]

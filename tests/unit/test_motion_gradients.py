@@ -350,7 +350,6 @@ def test_a_weight_in_statics() -> None:
         _ = heavy.centre
 
 
-@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("which", ["weights", "cable", "arm"])
 @pytest.mark.filterwarnings("ignore:the initial velocities violate constraints")
 def test_the_direct_way_agrees(which: str) -> None:

@@ -160,7 +160,6 @@ def test_large_reversals_converge_in_one_step_each(size: float) -> None:
         before = lost
 
 
-@pytest.mark.collective
 def test_a_line_search_spares_cuts_where_flow_turns() -> None:
     found = bend("hex8_plain", "isotropic", 5.0)
     assert found["cuts"] == 0

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import symancf as sa
+from symancf.assembly.state import StatesOfSteps
 from symancf.solve.dynamics.sweep import NativeSweep
-from symancf.solve.gradients.states_of_steps import StatesOfSteps
 from symancf.values.dependence import may_follow
 
 Made = tuple[sa.DynamicProblem, sa.Goal, list[Any]]
@@ -151,6 +151,20 @@ def test_a_trace_of_steps_in_c_has_the_states_of_single_steps(which: str) -> Non
     for v in variables:
         size = np.abs(known[v]).max()
         np.testing.assert_allclose(found[v], known[v], rtol=1e-9, atol=1e-10 * size)
+
+
+def test_states_of_steps_go_to_files_beyond_the_memory() -> None:
+    problem, goal, variables = swing()
+    problem.solve(to=0.6, step=0.01, trace=sa.Trace())
+    known = problem.gradient(goal, variables)
+    problem.reset()
+    size = 32 * len(problem.system.state)
+    problem.solve(to=0.6, step=0.01, trace=(trace := sa.Trace(memory=20 * size)))
+    assert trace.on_disk > 40
+    assert trace.bytes <= 20 * size
+    found = problem.gradient(goal, variables)
+    for v in variables:
+        np.testing.assert_allclose(found[v], known[v], rtol=1e-11)
 
 
 def test_whether_a_function_may_follow_a_parameter() -> None:

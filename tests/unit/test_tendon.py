@@ -281,6 +281,7 @@ def flying(feed=0.1, EA=100.0, speed=1.0, **options):
     return sa.DynamicProblem(system, **options), system, cord, mass
 
 
+@pytest.mark.collective(rows=0)
 def test_comes_taut_in_flight():
     """Slack, half a period of the spring EA/l, slack: it flies back as fast as it came."""
     problem, system, cord, mass = flying()
@@ -321,6 +322,7 @@ def test_names_what_is_wound_up():
     assert 0.9 < e.value.time < 1.0
 
 
+@pytest.mark.collective(rows=0)
 def test_comes_to_rest_in_a_loop_of_control():
     """What round-off of tensions leaves counts: near rest no iteration was small enough."""
     section = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49, rho=1070.0)
@@ -647,7 +649,6 @@ def pushes(y, *, target, k):
     return -k + 0 * y
 
 
-@pytest.mark.collective(rows=2)
 @pytest.mark.parametrize("law", [pulls, only_pulls])
 @pytest.mark.parametrize(
     ("step", "more"),

@@ -246,6 +246,7 @@ def test_what_cannot_be(make: Any, kind: type[sa.SymancfError], data: dict[str, 
         make()
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("element", [CABLE, ROD])
 def test_a_cantilever_rings_down_at_the_rate_of_its_viscosity(element: Any) -> None:
     """The first mode decays by the ratio zeta = w eta I/(2 EI); the audit finds all of it."""

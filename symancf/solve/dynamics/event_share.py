@@ -87,4 +87,5 @@ def _by_time(trace: MotionTrace, goals: Sequence[Goal]) -> Array:
             asked="event",
             given=goals[0].name,
         )
-    return np.array([1.0, -8.0, 8.0, -1.0]) @ np.array(values) / (12.0 * little)
+    derivatives: Array = np.array([1.0, -8.0, 8.0, -1.0]) @ np.array(values) / (12.0 * little)
+    return derivatives

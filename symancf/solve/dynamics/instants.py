@@ -15,15 +15,18 @@ if TYPE_CHECKING:
 
     from ...assembly.discrete import DiscreteSystem
     from ...output.steps import Step
+    from ..gradients.trace import Trace
     from .energy import Audit, Energies
     from .generalized_alpha import GeneralizedAlpha
 
 BYTES = 2**22  # of the motion at the instants that C keeps in one call
 
 
-def rows_of_motions(system: DiscreteSystem) -> int:
-    """Return how many motions C keeps in one call (collective)."""
-    comm, most = system.comm, BYTES // (40 * max(1, len(system.state)))
+def rows_of_motions(system: DiscreteSystem, trace: Trace | None = None) -> int:
+    """Return how many motions C keeps in one call, for a trace where there is one (collective)."""
+    size = 40 * max(1, len(system.state))
+    comm, most = system.comm, BYTES // size
+    most = most if trace is None else min(most, trace.room(size))
     return most if comm.size == 1 else int(comm.allreduce(most, MPI.MIN))
 
 

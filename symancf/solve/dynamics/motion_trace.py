@@ -10,11 +10,12 @@ import numpy as np
 from mpi4py import MPI
 
 from ...assembly.form import ClosestPoints
+from ...assembly.state import StatesOfSteps
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
+from ..gradients.goal import scaled
 from ..gradients.parts import MotionStates
-from ..gradients.states_of_steps import StatesOfSteps
 from ..gradients.switch import touches
 from ..rates import DIFFERENCE_STEP
 from .backward_start import MotionVectors
@@ -210,8 +211,7 @@ class MotionTrace:
                     sums[k] += weight * part.goal.at_state(self.system)
         found = iter(sums)
         value, *slopes = goal.combined([next(found) if v is None else v for v in values])
-        pairs = zip(slopes, parts, strict=True)
-        return value, slopes, [part._replace(weights=slope * part.weights) for slope, part in pairs]
+        return value, slopes, scaled(parts, slopes)
 
     def turning(self, state: State) -> tuple[Directors | None, Spin | None]:
         """Return what projects rates at the end of a step; at an event nothing does."""

@@ -47,7 +47,6 @@ from .initial import find_initial_values
 from .methods import IMPLICIT, checked, chosen, defaults, integrator, is_explicit, name_of, used_by
 from .motion import EquationsOfMotion, Rayleigh
 from .newton import Newton
-from .relaxation import Relaxation
 from .steps import Requested, TimeSteps, requested
 from .supports import MovingSupports
 
@@ -69,6 +68,7 @@ if TYPE_CHECKING:
     from .events import Event
     from .integrator import Integrator
     from .motion_trace import MotionTrace
+    from .relaxation import Relaxation
     from .stabilise import Stabilisation
 
 TOLERANCES = "ts_rtol", "ts_atol", "ts_adapt_clip", "ts_adapt_safety", "ts_adapt_dt_"
@@ -152,7 +152,7 @@ class DynamicProblem(OneProcess, Displayable):
         )
         self._monitors: list[Callable[[Step], None]] = []
         self._events: Events | None = None  # see `event`
-        self._relaxation = Relaxation(self._system)
+        self._relaxation: Relaxation | None = None  # where a law asks for the length of the step
         self._started = False  # initial values have been found
         self._ready = self._moving = False
         self._interruption = Interruption(system.comm, self.history.reached)
@@ -249,6 +249,11 @@ class DynamicProblem(OneProcess, Displayable):
         self._newton.attach(self._options, self._progress.note)
         visit = self._integrator.visit if isinstance(self._integrator, Explicit) else None
         self._audit = Audit(self._motion, visit)
+        cells = any(form.kernel.tabulated for form in system.memory.forms)
+        if cells and system.memory.timed and self._relaxation is None:
+            from .relaxation import Relaxation
+
+            self._relaxation = Relaxation(system)
         # else energies are taken where somebody asks, who with several ranks may be one of them
         self._adds_up = not self._audit.closed or system.comm.size > 1
         self._ready = True

@@ -12,27 +12,6 @@ if TYPE_CHECKING:
     from ...assembly.discrete import DiscreteSystem
     from ...assembly.state import State
 
-GROWTH = 1.6  # of forces between two looks: of those that grow more, the size is not known yet
-
-
-def is_look(number: int) -> bool:
-    """Tell whether a step is looked at, by its number: fewer and fewer of them.
-
-    Examples
-    --------
-    >>> [n for n in range(100) if is_look(n)]
-    [2, 5, 12, 30, 75]
-    """
-    return until_look(number) == 0
-
-
-def until_look(number: int) -> int:
-    """Return how many steps there are after one to the next that is looked at, or 0."""
-    look = 2
-    while look < number:
-        look += look + look // 2
-    return look - number
-
 
 class Relaxation:
     """What laws that ask for the length of the step would make of two halves, at some steps.
@@ -45,8 +24,19 @@ class Relaxation:
     def __init__(self, system: DiscreteSystem) -> None:
         self.system, self.largest = system, 0.0
 
-    def __bool__(self) -> bool:
-        return bool(self.system.memory.timed) and not self.system.memory.moves
+    @staticmethod
+    def until_look(number: int) -> int:
+        """Return how many steps there are from one to the next that is looked at: 0, it is.
+
+        Examples
+        --------
+        >>> [n for n in range(100) if Relaxation.until_look(n) == 0]
+        [2, 5, 12, 30, 75]
+        """
+        look = 2
+        while look < number:
+            look += look + look // 2
+        return look - number
 
     def look(self, before: State) -> float:
         """Compare the last step with its halves; return the length of the next over its own.
@@ -69,7 +59,8 @@ class Relaxation:
         found = in_halves(system, begin, middle)
         if found is None or not found.size:
             return math.inf
-        grows, self.largest = found.size > GROWTH * self.largest, max(self.largest, found.size)
+        grows = found.size > 1.6 * self.largest  # their size is not known yet
+        self.largest = max(self.largest, found.size)
         share = found.change / self.largest
         names = names_of_memory(system)
         if share > MAX_FORCE_CHANGE and not grows:

@@ -11,9 +11,9 @@ import numpy as np
 from ...arrays import Array, Ints, address
 from ...assembly.assembler import Derivatives
 from ...assembly.matrix import Matrix
+from ...assembly.state import StatesOfSteps
 from ..gradients.chain import Sensitive
 from ..gradients.parts import MotionStates
-from ..gradients.states_of_steps import StatesOfSteps
 from .backward_start import FORCES, INERTIA, MotionVectors
 from .native import STRUCTURES
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SAMPLES = 120  # of constants that are no moduli, looked at before least squares
 REFINED = 4  # the best of them, from which least squares begin
+REMEDY = "Give other constants by start=, bounds= or fixed=, fewer stretches, or another law"
 ROUGH = 1e-3  # of a sum of squares, by which the best of several starts is known
 EVALUATIONS = 60  # of the stresses in least squares from one start
 BULK_RATIO = 100.0  # bulk over shear modulus to begin with, where no test tells it
@@ -102,12 +103,15 @@ class Coupons:
         candidates = sorted(every, key=lambda c: c[0])[:begins]
         rough = [self._refined(c[1], moduli, ROUGH) for c in candidates if np.isfinite(c[0])]
         if not rough:
-            raise ConvergenceError(
-                f"fit: {self.response.name} has no equilibrium in the tests for any sample of its "
-                "constants: give start= where it has"
-            )
+            raise self.no_stress(candidates[0][1])
         best, _ = min(rough, key=lambda found: found[1])
         return self._refined(best, moduli)[0]
+
+    def no_stress(self, theta: Array) -> ConvergenceError:
+        """Return the error of a law without stresses: the first test and stretch, and why."""
+        every = (self.response.missing(t, self.values(theta)) for t in self.tests)
+        default = f"{self.response.name} has no equilibrium in the tests"
+        return ConvergenceError(f"fit: {next(filter(None, every), default)}. {REMEDY}")
 
     def _compressible(self, start: Mapping[str, float], seed: int) -> Array:
         """Return where to begin: constants of an incompressible material, then those of volume."""

@@ -121,10 +121,7 @@ class Joint:
             own = [self.names.index(n) for n in self.coupons.names]
             rest, by = self.coupons.differences(theta[own])
             if not np.isfinite(rest).all() or not np.isfinite(by).all():
-                at = ", ".join(f"{n} = {values[n]:.3g}" for n in self.coupons.names)
-                raise ConvergenceError(
-                    f"fit: {self.coupons.response.name} has no equilibrium in the tests with {at}"
-                )
+                raise self.coupons.no_stress(theta[own])
             slope = np.zeros((len(rest), len(self.names)))
             slope[:, own] = by
             every.append((rest, slope))

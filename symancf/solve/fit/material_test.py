@@ -242,11 +242,15 @@ class MaterialTest(Measurement):
         along: Array = self.stretch[:, 0] ** (3 if self.kind == "volumetric" else 1)
         return along
 
+    @property
+    def what(self) -> str:
+        """What `along` is, for messages."""
+        return "J" if self.kind == "volumetric" else "stretch"
+
     def __repr__(self) -> str:
-        what = "J" if self.kind == "volumetric" else "stretch"
         unit = "pressure" if self.kind == "volumetric" else "stress"
         return (
-            f"MaterialTest {self.name}: {self.rows} rows, {what} {self.along.min():g} to "
+            f"MaterialTest {self.name}: {self.rows} rows, {self.what} {self.along.min():g} to "
             f"{self.along.max():g}, {unit} {self.stress.min():g} to {self.stress.max():g}"
         )
 

@@ -21,6 +21,7 @@ from symancf_codegen.functions import (
     branches,
     log_stretch,
     numerical,
+    short,
     stretch_axis,
     symbolic,
 )
@@ -31,7 +32,9 @@ from ...kinematics.memory import STEP
 from ...kinematics.naming import law_of
 from ...kinematics.quantity import Kinematics, real
 from ...kinematics.solid import solid
+from ...kinematics.stretches import stretch_symbols
 from ...laws.evaluate import evaluate_on
+from ...laws.limits import limits
 from ...laws.properties.solid_energy import FUNCTIONS
 from .material_test import KINDS, MaterialTest
 
@@ -114,9 +117,12 @@ class Response:
         if incompressible:
             parts.pop(VOLUMETRIC, None)
         axes = list(_L[:2] if incompressible else _L)
-        along = _along_axes(solid(), incompressible)
+        self._along = along = _along_axes(solid(), incompressible)
         history = {m.symbol: m for m in called.history if not m.total}
-        energy, updates = _pruned(sp.Add(*parts.values()).xreplace(along), history, along)
+        whole = sp.Add(*parts.values())
+        first = {m.symbol: m.initial for m in called.history}
+        self._ends = limits(whole, {}, along, {*_L}, first)
+        energy, updates = _pruned(whole.xreplace(along), history, along)
         self._memory, self.has_memory = [*updates], bool(updates)
         local = [x.symbol for x in called.local]
         self._unknown = len(local)
@@ -156,6 +162,7 @@ class Response:
                 "updates": self._updates,
                 "initial": self._initial,
                 "energy": sp.Matrix([self._energy]),
+                "ends": _column([branches(e.xreplace(self._along)) for e in self._ends]),
             }
             pairs = [one.split("/") for one in what]
             matrices = [
@@ -191,6 +198,30 @@ class Response:
                 for k, one in zip(chosen, found, strict=True):
                     results[k] = one
         return results
+
+    def missing(self, test: MaterialTest, values: Mapping[str, float]) -> str:
+        """Return in words where a law has no stress in a test, and why; "": nowhere.
+
+        Whether it ends before a stretch is looked at with free sides that keep the volume.
+        """
+        ((stress, _),) = self.stress([test], values)
+        row = int((~np.isfinite(stress).all(axis=1)).argmax())
+        if np.isfinite(stress).all():
+            return ""
+        at, theta = test.along[row], [values.get(p, 1.0) for p in self.parameters]
+        where = f"{self.name} has no stress in {test.name} at {test.what} {at:g} with " + ", ".join(
+            f"{p} = {x:.4g}" for p, x in zip(self.parameters, theta, strict=True) if p in values
+        )
+        logs = _guessed(np.log(test.stretch[[row]]))[0][: len(self._moving) - self._unknown]
+        own = len(self.symbols) - len(theta) - 1 - len(logs)
+        point = [np.full(1, x) for x in (0.0, *logs, *[0.0] * own, *theta)]
+        with np.errstate(all="ignore"):
+            ends = self.function("ends")(point, 1)[0][0, :, 0] if self._ends else np.empty(0)
+        for end, value in zip(self._ends, ends, strict=True):
+            if not value > 0.0:
+                expression = short(stretch_symbols(symbolic(end)))
+                return f"{where}: {expression} has to be positive, and is {value:.3g}"
+        return f"{where}: there is no equilibrium"
 
     def sign_of_term(self, name: str, values: Mapping[str, float]) -> float:
         """Return the sign of the energy of the term that is linear in a constant, in tension."""
@@ -346,9 +377,9 @@ class _Specimens:
 
         self._solve(state, inputs, n)
         rest = _WITH_MEMORY if r.has_memory else ()
-        what = ("energy", "forces", "forces/moving", "forces/theta", *rest)
+        what = ("energy", "ends", "forces", "forces/moving", "forces/theta", *rest)
         answers = r.function(*what, by=self._by)
-        energy, force, by_moving, total, *more = answers(inputs(), n)
+        energy, ends, force, by_moving, total, *more = answers(inputs(), n)
         force = force[:, :, 0]
         if r.has_memory:
             by_last, update, *updates = more
@@ -363,7 +394,7 @@ class _Specimens:
             self._by_memory[active] = by_theta + by_now @ by_state + by_before @ by_memory
         self._state[active], self._guess[active] = state, guess
         slope = total + by_moving @ by_state
-        outside = ~np.isfinite(energy[:, 0, 0])  # such as log of a negative
+        outside = ~np.isfinite(energy[:, 0, 0]) | ~(ends[:, :, 0] > 0.0).all(axis=1)
         force[outside] = np.nan
         return self._measured(state, force, slope)
 

@@ -99,6 +99,13 @@ class Fit:
                 given=test.name,
             )
         ((stress, _),) = self.response.stress([test], self.values)
+        if not np.isfinite(stress).all():
+            raise ParameterError(
+                f"predict: {self.response.missing(test, self.values)}. Leave such stretches out, "
+                "or fit another law",
+                asked="test",
+                given=test.name,
+            )
         return stress
 
     @property

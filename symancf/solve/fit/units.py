@@ -48,7 +48,7 @@ def implausible(tests: Sequence[MaterialTest]) -> list[str]:
         if against.any() and test.time is None:
             at = test.along[against]
             notes.append(
-                f"{test.name}: the stress has the wrong sign at {_what(test)} {at.min():.3g} to "
+                f"{test.name}: the stress has the wrong sign at {test.what} {at.min():.3g} to "
                 f"{at.max():.3g}: look whether strains were given as stretches"
             )
     own = {t: m for t, m in moduli.items() if t.kind != "volumetric" and m > 0.0}
@@ -87,8 +87,3 @@ def _against(test: MaterialTest) -> Mask:
     """Return in which rows the stress along the first axis pushes against the strain."""
     sign = -1.0 if test.kind == "volumetric" else 1.0
     return np.asarray(sign * test.stress[:, 0] * (test.along - 1.0) < 0.0)
-
-
-def _what(test: MaterialTest) -> str:
-    """Return what changes along a test."""
-    return "J" if test.kind == "volumetric" else "stretches"

@@ -83,10 +83,16 @@ class GoalAtSteps(NamedTuple):
         return GoalAtSteps(self.numbers[some], self.weights[some], self.goal)
 
 
+def scaled(goals: Sequence[GoalAtSteps], factors: Sequence[float]) -> list[GoalAtSteps]:
+    """Return goals whose weights are multiplied by factors."""
+    pairs = zip(goals, factors, strict=True)
+    return [each._replace(weights=factor * each.weights) for each, factor in pairs]
+
+
 def goals_at(number: int, goals: Sequence[GoalAtSteps]) -> list[tuple[float, Goal]]:
     """Return which goals count at a state, with their weights."""
     here = [each.between(number, number + 1) for each in goals]
-    return [(float(w), each.goal) for each in here for w in each.weights if w != 0.0]
+    return [(float(w), each.goal) for each in here for w in each.weights]
 
 
 class Goal(OneProcess, Displayable):

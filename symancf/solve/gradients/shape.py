@@ -16,6 +16,12 @@ from ...values.parameter import label
 
 if TYPE_CHECKING:
     from ...assembly import protocol
+    from ...elements import Element
+
+
+def has_shape(element: Element) -> bool:
+    """Tell whether derivatives by the positions of its nodes are known: solids make no slopes."""
+    return element.dimension == 3
 
 
 class Shape(OneProcess, Displayable):
@@ -64,7 +70,7 @@ class Shape(OneProcess, Displayable):
             raise ParameterError(
                 f"Shape({label(given)}): give a body with a mesh", asked="body", given=label(given)
             )
-        if given.element.dimension < 3:
+        if not has_shape(given.element):
             raise ParameterError(
                 f"Shape of body {given.name!r}: {given.element.name} makes slopes, lengths and "
                 "normals of the positions of its nodes; only the shapes of solids are known",

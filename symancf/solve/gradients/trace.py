@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from ...assembly.state import StatesOfSteps
 from ...errors import OwnAttributes, ParameterError
 from ...runtime.collective import together
 from ...runtime.display import Displayable
 from ...runtime.files import writing
 from ...values import arguments
 from ...values.parameter import label
-from .states_of_steps import StatesOfSteps
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -95,6 +95,7 @@ class Trace(Displayable, OwnAttributes):
         self._times, self._numbers = array("d"), array("d")
         self._parameters: set[tuple[float, ...]] = set()
         self._last: set[int] = set()
+        self._read: tuple[int, Sequence[State]] | None = None  # the last part that was read
         self._disk: TemporaryDirectory[str] | None = None
         self.bytes = self.on_disk = 0
         self.origin: Literal["start", "solution", ""] = ""
@@ -124,6 +125,10 @@ class Trace(Displayable, OwnAttributes):
     def numbers(self) -> Array:
         """Of each state (n, 3): `last_step` and `biased` of the method, and `State.stiffness`."""
         return np.array(self._numbers).reshape(-1, 3)
+
+    def room(self, size: int) -> int:
+        """Return how many states of a size in bytes steps may make at once."""
+        return int(min(self._limit / 4.0 / max(1, size), 2**31))
 
     @property
     def follows_parameters(self) -> bool:
@@ -168,7 +173,8 @@ class Trace(Displayable, OwnAttributes):
             own = method.get("last_step", 0.0), method.get("biased", 0.0), state.stiffness
             self._numbers.extend(own * (len(states) // len(some)))
             self._parameters.add(state.parameters)
-        if self.bytes + size <= self._limit:
+        room = size if isinstance(states, StatesOfSteps) else 0  # for the next ones, or one read
+        if self.bytes + size + room <= self._limit:
             self.bytes += size
             self._last = {*arrays}  # of the states before
             self._parts.append(states)
@@ -194,7 +200,10 @@ class Trace(Displayable, OwnAttributes):
         k = bisect_right(self._firsts, range(len(self))[number]) - 1
         found = self._parts[k]
         if isinstance(found, Path):
-            found = cast("Sequence[State]", pickle.loads(found.read_bytes()))
+            if self._read is None or self._read[0] != k:
+                self._read = None
+                self._read = k, cast("Sequence[State]", pickle.loads(found.read_bytes()))
+            found = self._read[1]
         return found, range(len(self))[number] - self._firsts[k]
 
     def __getitem__(self, number: int) -> State:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mpi4py import MPI
@@ -182,8 +182,10 @@ class EigenProblem(OneProcess):
             else:
                 values, X = search.slowest(count)
             order = np.lexsort((values.real, np.abs(values)))
-            self.modes = self._modes(pencil, values[order], X[:, order], search.checked, near)
             zero = values == 0.0
+            complete = search.checked is True and count > len(values) - zero.sum()
+            found = values[order], X[:, order], search.checked
+            self.modes = self._modes(pencil, *found, near=near, complete=complete)
             hidden = int(zero.sum()) - pencil.free(X[:, zero].real)
         finally:
             pencil.destroy()
@@ -268,7 +270,7 @@ class EigenProblem(OneProcess):
         values: Complex,
         X: Array,
         checked: bool | None,
-        near: float | None,
+        **how: Any,
     ) -> Modes:
         """Return modes with signs that do not depend on ranks, and what takes part in them."""
         system, unknowns = self._system, pencil.unknowns
@@ -289,7 +291,7 @@ class EigenProblem(OneProcess):
             checked,
             Participation(factors, pencil.sums(total), centre),
             symmetric=pencil.symmetric,
-            near=near,
+            **how,
         )
 
     # ---- buckling -------------------------------------------------------------------------------

@@ -254,11 +254,13 @@ class Modes(Shapes):
         *,
         symmetric: bool = False,
         near: float | None = None,
+        complete: bool = False,
     ) -> None:
         super().__init__(system, shapes, checked)
         self.eigenvalues, self.participation = eigenvalues, participation
         self._symmetric = symmetric  # are they those of symmetric matrices without rates?
         self._near = near  # frequency [Hz] next to which they were looked for
+        self._complete = complete  # are there no others?
 
     @property
     def omega(self) -> Array:

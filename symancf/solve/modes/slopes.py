@@ -43,6 +43,7 @@ class Spectrum(Protocol):
 
     _symmetric: bool
     _near: float | None
+    _complete: bool
     eigenvalues: Complex
     base: Array
     shapes: Array
@@ -301,7 +302,8 @@ def cluster(modes: Spectrum, number: int) -> list[int]:
         1 + np.flatnonzero(np.diff(squares[order]) > CLUSTER_GAP * np.abs(squares[order[1:]])),
     )
     k = next(k for k, group in enumerate(groups) if number in group)
-    if k == len(groups) - 1 or (k == 0 and modes._near is not None):
+    ends = k == len(groups) - 1 or (k == 0 and modes._near is not None)
+    if ends and not modes._complete:
         raise ParameterError(
             f"gradient of modes: mode {number} is at the end of those found, and another one may "
             "have the same frequency: find more of them, EigenProblem.solve(count + 1)",

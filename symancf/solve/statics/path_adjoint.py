@@ -12,7 +12,7 @@ from mpi4py import MPI
 from ...errors import ParameterError
 from ...runtime.collective import reduced, together
 from ...values.parameter import Field, Parameter, label
-from ..gradients.goal import GoalSlopes, goals_at
+from ..gradients.goal import GoalSlopes, goals_at, scaled
 from ..gradients.gradient import Gradient
 from ..gradients.shape import Shape
 from ..gradients.switch import distance_to_switch, warn_at_switch
@@ -77,10 +77,7 @@ class PathAdjoint:
     def _gradient(self, goal: Goal, variables: Sequence[AnyVariable]) -> Gradient:
         instants = goal.instants(self.trace.times)
         value, *outer = goal.combined(self._values(instants))
-        counts = [
-            each._replace(weights=slope * each.weights)
-            for slope, each in zip(outer, instants, strict=True)
-        ]
+        counts = scaled(instants, outer)
         totals: list[float | Array] = [0.0] * len(variables)
         changes = [False] * len(variables)
         remembered: list[Array] | None = None

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...runtime.collective import together
 from ...runtime.petsc import PETSc, has
-from ..ellipticity import lost_ellipticity
 from ..factors import Factors, Signs
 from ..solver import is_symmetric
 
@@ -145,6 +144,8 @@ class Stability:
                 self.release()
         history.steps[-1].unstable = number
         if number and not system.once.has_told(("unstable", number)):
+            from ..ellipticity import lost_ellipticity
+
             material = lost_ellipticity(system, system.state)
             cause = f". The material may be the cause: {material}" if material else ""
             ways = "one direction" if number == 1 else f"{number} independent directions"
