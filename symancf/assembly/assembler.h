@@ -50,14 +50,16 @@ typedef struct {
   double *skew; /* [n][3 corners][3 corners] skew parts of matrices of cells that are not symmetric; or NULL */
   int32_t linear;          /* corners whose linear functions COARSE takes */
   int32_t moments_rows;    /* rows of MOMENTS */
-  int16_t *at_points;      /* [batches][moments_rows][8] what MOMENTS tells, by its scales: moments.h */
+  void *at_points;         /* [batches][moments_rows][8] what MOMENTS tells, by its scales: moments.h */
+  int32_t points_wide;     /* whether these are of 32 bits, else 16 */
   float *point_scales;     /* [batches][groups of POINT_ROWS rows][8], times a factor */
   double moments_factor;
   /* cells */
   int32_t corners, vectors; /* nodes of a cell, coefficient vectors of a node */
   int32_t parts, mapped; /* runs of vectors that follow each other; how many, the last, are mapped */
   const int32_t *width;  /* [parts] vectors in each */
-  const int32_t *blocks; /* [n][corners][parts] their local offsets */
+  const int32_t *blocks; /* [n][corners][parts] their local offsets by `stride` */
+  int32_t stride;
   const double *maps;    /* [batches][corners][mapped][mapped][8] */
   int32_t functions; /* of the kernel, where a map of the whole cell makes their coefficients; or 0 */
   const int32_t *column_first, *map_row; /* that map by columns: [vectors + 1], rows of its values */

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 CODE = {mode: code for code, mode in enumerate([*MODES, "linearize"])}
 SETS = 16  # of active forms whose terms are kept
 POINT_ROWS = 45  # of derivatives that share a scale, see moments.h
+LEAST_STEPS = 8  # of 32,767 to the largest one: stiffnesses of fewer are not told well in 16 bits
 
 
 class Remembers(Protocol):
@@ -85,26 +86,43 @@ class Derivatives:
     bad: int
 
 
+_DIAGONAL = np.arange(9) * (19 - np.arange(9)) // 2  # of the 9 x 9 of a point, packed by rows
+
+
 @dataclass(frozen=True)
 class PointDerivatives:
-    """Derivatives at the points of the cells of a kernel in 16 bits, see moments.h.
+    """Derivatives at the points of the cells of a kernel in 16 or 32 bits, see moments.h.
 
     Attributes
     ----------
-    values : (batches, rows, 8), integers.
+    values : (batches, rows, 8), integers, or floats where 16 bits are too few.
     scales : (batches, groups, 8), each of `POINT_ROWS` rows.
     """
 
-    values: npt.NDArray[np.int16]
+    values: npt.NDArray[np.int16] | Singles
     scales: Singles
 
     @classmethod
-    def of(cls, batches: int, rows: int) -> PointDerivatives:
+    def of(cls, batches: int, rows: int, wide: bool = False) -> PointDerivatives:
         """Return what has room for so many rows of batches of cells."""
         groups = -(-rows // POINT_ROWS)
-        values = aligned((batches * rows * LANES // 4,)).view(np.int16)  # four for a double
+        values: npt.NDArray[np.int16] | Singles
+        if wide:
+            values = aligned((batches * rows * LANES // 2,)).view(np.float32)
+        else:
+            values = aligned((batches * rows * LANES // 4,)).view(np.int16)  # four for a double
         scales = aligned((batches * groups * LANES // 2,)).view(np.float32)
         return cls(values.reshape(batches, rows, LANES), scales.reshape(batches, groups, LANES))
+
+    @property
+    def too_coarse(self) -> bool:
+        """Whether 16 bits tell some stiffness of a point, on the diagonal, by few steps."""
+        rows = self.values.shape[1]
+        if self.values.dtype != np.int16 or rows % POINT_ROWS:
+            return False
+        first = np.arange(0, rows, POINT_ROWS)[:, None]
+        diagonal = (first + _DIAGONAL).ravel()
+        return any(bool((np.abs(batch[diagonal]) < LEAST_STEPS).any()) for batch in self.values)
 
 
 @dataclass(frozen=True)
@@ -658,6 +676,7 @@ class Assembler:
                     rooms[group] = PointDerivatives.of(-(-group.size // LANES), kernel.moments)
                 room = rooms[group]
                 term.at_points, term.point_scales = address(room.values), address(room.scales)
+                term.points_wide = room.values.dtype == np.float32
             terms.append(term)
         made = self._with_terms(terms)
         with EVENTS["tangent"]:
@@ -666,6 +685,12 @@ class Assembler:
             )
         if bad < 0:
             raise MemoryError("assembly: no memory for the scratch of one batch")
+        coarse = [group for group, room in rooms.items() if room.too_coarse]
+        for group in coarse:
+            batches, rows, _ = rooms[group].values.shape
+            rooms[group] = PointDerivatives.of(batches, rows, wide=True)
+        if coarse:
+            return self.moments(x, rooms, factor)
         arrays = [array for room in rooms.values() for array in (room.values, room.scales)]
         return Product(made, arrays, self._multiply_moments), int(bad)
 

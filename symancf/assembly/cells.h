@@ -74,7 +74,7 @@ INLINE void gather_cell(const symancf_term *t, int cell, const double *x, double
   for (int v = 0; v < t->corners; v++)
     for (int p = 0; p < parts; p++, block++) {
       const int n = run_width(t, p, parts, last);
-      for (int k = 0; k < n; k++) e[k * LANES] = x[*block + k];
+      for (int k = 0; k < n; k++) e[k * LANES] = x[t->stride * *block + k];
       e += n * LANES;
     }
 }
@@ -87,7 +87,7 @@ INLINE void scatter_cell(const symancf_term *t, int cell, const double *restrict
   for (int v = 0; v < t->corners; v++)
     for (int p = 0; p < parts; p++, block++) {
       const int n = run_width(t, p, parts, last);
-      for (int k = 0; k < n; k++) f[*block + k] += e[k * LANES];
+      for (int k = 0; k < n; k++) f[t->stride * *block + k] += e[k * LANES];
       e += n * LANES;
     }
 }
@@ -221,7 +221,7 @@ static int64_t cells(const symancf_assembler *assembler, const symancf_term *t, 
   const int64_t forces = 3 * n * LANES;
   int64_t bad = 0;
   if (t->rates >= 0)
-    t->uniform[t->rates] = assembler->rate_factor ? assembler->rate_factor[t->blocks[0]] : 0.0;
+    t->uniform[t->rates] = assembler->rate_factor ? assembler->rate_factor[t->stride * t->blocks[0]] : 0.0;
   for (int batch = 0; batch * LANES < t->n; batch++) {
     const int first = batch * LANES, lanes = t->n - first < LANES ? t->n - first : LANES;
     const double *cell = t->cell + (int64_t)batch * t->cell_rows * LANES;

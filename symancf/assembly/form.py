@@ -54,9 +54,9 @@ class CellEntities:
     """Entities of a tabulated kernel: cells with what they gather, and the maps of their nodes.
 
     `widths` (parts,): a node's coefficient vectors in runs, e.g. 1 for the position and 2 for its
-    slopes; `blocks` (n, nodes, parts): local offset of each run; `maps` (n, nodes, m, m): the last
-    m vectors of the cell = maps . those of the node; `scalars` (n, k): local offsets of
-    further unknowns of the kernel, `Space.with_scalars`; the last k vertices of an entity are
+    slopes; `stride` x `blocks` (n, nodes, parts): local offset of each run; `maps` (n, nodes, m,
+    m): the last m vectors of the cell = maps . those of the node; `scalars` (n, k): local offsets
+    of further unknowns of the kernel, `Space.with_scalars`; the last k vertices of an entity are
     theirs. With `cell_map` each vector has a block of its own and `maps` (n, values) are those that
     are not zero of maps of the whole cell.
     """
@@ -66,6 +66,7 @@ class CellEntities:
     widths: tuple[int, ...]
     scalars: Ints32 = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int32))
     cell_map: MapPattern | None = None
+    stride: int = 1
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,9 @@ class Group:
             setattr(self.term, name, function)
 
     def _take_cells(self, name: str, cells: list[CellEntities], most: int) -> None:
-        blocks, maps = _joined([c.blocks for c in cells]), _joined([c.maps for c in cells])
+        maps, stride = _joined([c.maps for c in cells]), cells[0].stride
+        alike = all(c.stride == stride for c in cells)
+        blocks = _joined([c.blocks if alike else c.stride * c.blocks for c in cells])
         widths, cell_map = cells[0].widths, cells[0].cell_map
         mapped = 0 if cell_map else maps.shape[2]
         vectors = sum(widths)
@@ -150,6 +152,7 @@ class Group:
         each = np.ones(np.diff(cell_map.nodes).max()) if cell_map else widths  # of a node's runs
         self.term.width = self._hold(each, np.int32)
         self.term.blocks = self._hold(blocks, np.int32)
+        self.term.stride = stride if alike else 1
         scalars = _joined([c.scalars for c in cells])
         self.term.scalars, self.term.scalar = scalars.shape[1], self._hold(scalars, np.int32)
         self._maps = batches(maps.reshape(len(maps), int(np.prod(maps.shape[1:]))))

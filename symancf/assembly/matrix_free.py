@@ -58,7 +58,8 @@ class MatrixFree:
     scale : a power of two near the largest entry.
     at_points : whether `multiply` reads derivatives at the points of quadrature, of each 45 numbers
         of 16 bits and their scale (of an unknown of hex27 106 bytes), in the place of evaluating
-        the law. An error is at most 1.5e-5 of the largest number of a point.
+        the law. An error is at most 1.5e-5 of the largest number of a point; they have 32 bits
+        once some stiffness of a point is below 8 steps of these, as with K/mu > 4,000.
     diagonal : (vertices, 3, 3), of local vertices; complete at those of this rank.
     corners : :math:`K_c`.
     corner : (vertices,) number of the corner node that a local vertex is, see `NodeRows`.

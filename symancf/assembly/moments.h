@@ -2,7 +2,7 @@
 /*
  * Products with the tangent of cells from its derivatives at points, in single precision: what a term has of
  * MOMENTS, integers of 16 bits by a scale of POINT_ROWS rows and each lane, so errors are at most 1.5e-5 of the
- * largest derivative of a point. Kernels with the function ``multiply`` in single precision have rows of 8 floats.
+ * largest derivative of a point; or floats by that scale. Kernels with the function ``multiply`` in single precision have rows of 8 floats.
  */
 #ifndef SYMANCF_MOMENTS_H
 #define SYMANCF_MOMENTS_H
@@ -26,7 +26,9 @@ static inline int point_groups(const symancf_term *t)
 /* Keep the derivatives K of a batch of cells; where one is not finite, nor are those of its group. */
 static void round_moments(const symancf_term *t, int64_t batch, const double *K)
 {
-  int16_t *to = t->at_points + batch * t->moments_rows * LANES;
+  const int64_t at = batch * t->moments_rows * LANES;
+  int16_t *to = (int16_t *)t->at_points + at;
+  float *wide = (float *)t->at_points + at;
   float *scales = t->point_scales + batch * point_groups(t) * LANES;
   for (int first = 0; first < t->moments_rows; first += POINT_ROWS, scales += LANES) {
     const int end = first + POINT_ROWS < t->moments_rows ? first + POINT_ROWS : t->moments_rows;
@@ -42,8 +44,11 @@ static void round_moments(const symancf_term *t, int64_t batch, const double *K)
       inverse[l] = finite && largest[l] > 0.0 ? LARGEST_SHORT / largest[l] : 0.0;
     }
     for (int k = first; k < end; k++)
-      for (int l = 0; l < LANES; l++)
-        to[k * LANES + l] = inverse[l] > 0.0 ? (int16_t)rint(K[k * LANES + l] * inverse[l]) : 0;
+      for (int l = 0; l < LANES; l++) {
+        const double value = inverse[l] > 0.0 ? K[k * LANES + l] * inverse[l] : 0.0;
+        if (t->points_wide) wide[k * LANES + l] = (float)value;
+        else to[k * LANES + l] = (int16_t)rint(value);
+      }
   }
 }
 
@@ -51,10 +56,12 @@ static void round_moments(const symancf_term *t, int64_t batch, const double *K)
 static void read_moments(const symancf_term *t, int64_t batch, singles *restrict M)
 {
   const shorts *from = (const shorts *)t->at_points + batch * t->moments_rows;
+  const singles *wide = (const singles *)t->at_points + batch * t->moments_rows;
   const singles *scales = (const singles *)t->point_scales + batch * point_groups(t);
   for (int first = 0; first < t->moments_rows; first += POINT_ROWS, scales++) {
     const int end = first + POINT_ROWS < t->moments_rows ? first + POINT_ROWS : t->moments_rows;
-    for (int k = first; k < end; k++) M[k] = __builtin_convertvector(from[k], singles) * *scales;
+    for (int k = first; k < end; k++)
+      M[k] = (t->points_wide ? wide[k] : __builtin_convertvector(from[k], singles)) * *scales;
   }
 }
 
@@ -74,14 +81,14 @@ static int64_t multiply_cells(const symancf_term *t, const float *v, float *f)
     for (int l = 0; l < LANES; l++) {
       const int32_t *block = t->blocks + (int64_t)(l < lanes ? first + l : t->n - 1) * t->corners;
       for (int k = 0; k < t->corners; k++)
-        for (int c = 0; c < 3; c++) x[(3 * k + c) * LANES + l] = v[block[k] + c];
+        for (int c = 0; c < 3; c++) x[(3 * k + c) * LANES + l] = v[t->stride * block[k] + c];
     }
     read_moments(t, first / LANES, M);
     bad += call(lanes, NULL, NULL, NULL, (const float *)M, x, e);
     for (int l = 0; l < lanes; l++) {
       const int32_t *block = t->blocks + (int64_t)(first + l) * t->corners;
       for (int k = 0; k < t->corners; k++)
-        for (int c = 0; c < 3; c++) f[block[k] + c] += e[(3 * k + c) * LANES + l];
+        for (int c = 0; c < 3; c++) f[t->stride * block[k] + c] += e[(3 * k + c) * LANES + l];
     }
   }
   return bad;

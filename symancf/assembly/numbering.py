@@ -275,7 +275,6 @@ class Numbering:
         )
         self.block_of = np.repeat(number.astype(np.min_scalar_type(len(self.blocks))), sizes)
         self.coordinates = int(self.start[-1])
-        self.vertex_of = np.repeat(np.arange(self.vertices, dtype=np.int32), count)
         self.widest = int(self.comm.allreduce(int(count.max(initial=0)), op=MPI.MAX))
         self.revision = 0
         self._in_room = np.arange(self.start[self.vertices - topology.room], self.coordinates)
@@ -310,22 +309,23 @@ class Numbering:
         free = self.fixed_by < 0
         self._prescribed = np.flatnonzero(~free)
         self._prescribed_exchange = self.halo.restricted(self._prescribed)
-        owned = self.vertex_of < self.owned_vertices
+        vertex_of = self.vertex_of
+        owned = vertex_of < self.owned_vertices
         width = np.diff(self.start)
-        free_count = np.bincount(self.vertex_of, weights=free, minlength=self.vertices).astype(int)
+        free_count = np.bincount(vertex_of, weights=free, minlength=self.vertices).astype(int)
         full_width = np.where(free_count > 0, width, 0)
         self.block_size = self._common(free_count)
         block_of_whole = self._common(full_width)
         has_row = free
         if block_of_whole > self.block_size:
             self.block_size = block_of_whole
-            has_row = free_count[self.vertex_of] > 0
+            has_row = free_count[vertex_of] > 0
         before: Ints = np.cumsum(has_row) - has_row
-        self.row_count = np.bincount(
-            self.vertex_of, weights=has_row, minlength=self.vertices
-        ).astype(np.int32)
+        self.row_count = np.bincount(vertex_of, weights=has_row, minlength=self.vertices).astype(
+            np.int32
+        )
         first = np.concatenate([[0], np.cumsum(self.row_count)])[:-1]
-        self.rank_in_vertex = np.where(free, before - first[self.vertex_of], -1).astype(np.int32)
+        self.rank_in_vertex = np.where(free, before - first[vertex_of], -1).astype(np.int32)
         self.row = np.where(free & owned, before, -1).astype(np.int32)
         self.rows = int(self.row_count[: self.owned_vertices].sum())
         require_countable(self.comm, "unknowns", self.rows, in_all=True)
@@ -343,6 +343,11 @@ class Numbering:
         self.prescribed_rows = np.flatnonzero(~free[self._has_row])
 
     # lists as long as there are coordinates: made anew each time
+    @property
+    def vertex_of(self) -> Ints32:
+        """The vertex of each coordinate (coordinates,)."""
+        return np.repeat(np.arange(self.vertices, dtype=np.int32), np.diff(self.start))
+
     @property
     def free(self) -> Ints:
         """The free coordinates."""

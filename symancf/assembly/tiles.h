@@ -56,12 +56,12 @@ static inline int32_t coordinate(const symancf_term *t, const int32_t *block, in
 {
   int part = 0;
   while (r >= 3 * t->width[part]) r -= 3 * t->width[part++];
-  return block[part] + r;
+  return t->stride * block[part] + r;
 }
 
 /* Where a cell's corner stands in the matrix. */
 typedef struct {
-  const int32_t *block; /* local offsets of its parts */
+  const int32_t *block; /* local offsets of its parts, by the term's stride */
   double *diagonal, *off; /* first row of its vertex; NULL if the row is on another rank */
   int64_t width, off_width; /* from row to row, of a plain corner */
   int plain; /* whether the rows are its coordinates in their order, none fixed */
@@ -72,8 +72,8 @@ INLINE corner find_corner(const symancf_assembler *assembler, const symancf_term
                           const int32_t *block, const int parts)
 {
   const int32_t vertex = t->vertices[t->vertex_start[cell] + v], row = assembler->vertex_row[vertex];
-  int plain = assembler->vertex_plain[vertex] && assembler->rank_in_vertex[block[0]] == 0;
-  for (int p = 1; p < parts; p++) plain &= block[p] == block[p - 1] + 3 * t->width[p - 1];
+  int plain = assembler->vertex_plain[vertex] && assembler->rank_in_vertex[t->stride * block[0]] == 0;
+  for (int p = 1; p < parts; p++) plain &= t->stride * (block[p] - block[p - 1]) == 3 * t->width[p - 1];
   if (row < 0) return (corner){block, NULL, NULL, 0, 0, plain};
   const int32_t *d = assembler->diagonal_start + row, *o = assembler->off_start + row;
   /* a vertex whose coordinates are all fixed has no row, and the last of them no row behind it */

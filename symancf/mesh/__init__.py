@@ -75,7 +75,7 @@ class Mesh(Portable, Displayable, OwnAttributes):
         )
         self.point_starts = slices.point_starts
         self.n_points = int(slices.point_starts[-1])
-        self.cells = slices.cells
+        self.cells = {kind: cells.of(self.n_points) for kind, cells in slices.cells.items()}
         self._point_labels = slices.labels
         self._members = dict(slices.members)
         top = max((dimension(k) for k in self.cells), default=0)

@@ -159,7 +159,7 @@ class NumberedEdges:
     @classmethod
     def of_surfaces(cls, mesh: Mesh) -> NumberedEdges:
         """Return the edges of a mesh's triangles and quadrangles (collective)."""
-        pairs = [np.zeros((0, 2), dtype=np.int64)]
+        pairs: list[Integers] = [np.zeros((0, 2), dtype=np.int64)]
         for kind in ("triangle", "quad"):
             if kind in mesh.cells:
                 ends = np.array(CELLS[kind].edges)

@@ -26,7 +26,7 @@ from .slices import CellSlice, Members, Slices
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from ..arrays import Ints, Mask
+    from ..arrays import Integers, Ints, Mask
 
 
 def _corners(kind: str) -> tuple[str, int | None]:
@@ -119,7 +119,8 @@ def raised(comm: MPI.Comm, mesh: Slices, name: str) -> Slices:
     if not any(kind in _RAISED for kind in mesh.cells):
         return mesh
     mesh = _straight(comm, mesh, name)
-    starts, pairs = mesh.point_starts, [np.empty((0, 2), np.int64)]
+    starts = mesh.point_starts
+    pairs: list[Integers] = [np.empty((0, 2), np.int64)]
     kinds = [kind for kind in mesh.cells if kind in _RAISED]
     for kind in kinds:
         ends = np.array(CELLS[kind].edges)

@@ -97,11 +97,11 @@ class Region:
             )
         cells, chosen = self.mesh.cells[kind], self._chosen(kind)
         if chosen is None:
-            ids, nodes = cells.ids, cells.connectivity
+            ids, rows = cells.ids, cells.connectivity
         else:
-            ids, nodes = cells.start + chosen, cells.connectivity[chosen]
+            ids, rows = cells.start + chosen, cells.connectivity[chosen]
+        nodes: Ints = rows.astype(np.int64, copy=self.turned is not None)
         if self.turned is not None:
-            nodes = nodes.copy()
             nodes[self.turned, :2] = nodes[self.turned, 1::-1]
         return ids, nodes
 

@@ -259,7 +259,9 @@ def _candidates(mesh: Mesh, conditions: Conditions) -> list[Sides]:
             ids = conditions.within.points()
         else:
             used = np.unique(
-                joined([c.connectivity.ravel() for c in mesh.cells.values()], np.int64)
+                np.concatenate(
+                    [np.empty(0, np.int64), *(c.connectivity.ravel() for c in mesh.cells.values())]
+                )
             )
             _, (used,) = exchange(mesh.comm, owners_of(mesh.point_starts, used), used)
             ids = np.unique(used)
@@ -528,7 +530,8 @@ def _add(mesh: Mesh, kind: str, ids: Ints, nodes: Ints) -> None:
     starts = block_starts(size, comm.size)
     _, (rows, *labels) = sorted_blocks(comm, starts, np.concatenate([old.ids, ids]), *moving)
     own = labels[0] if labels else None
-    mesh.cells[kind] = CellSlice(kind, int(starts[comm.rank]), rows, size, own)
+    cells = CellSlice(kind, int(starts[comm.rank]), rows, size, own)
+    mesh.cells[kind] = cells.of(mesh.n_points)
     for members in mesh._members.values():
         if kind in members:
             own = members[kind]

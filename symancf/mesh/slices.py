@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Array, Ints
+from ..arrays import Array, Integers, Ints
 
 if TYPE_CHECKING:
     from . import Mesh
@@ -24,14 +24,14 @@ class CellSlice:
     ----------
     kind : meshio's name of the type.
     start : Id of the first cell of the slice; ids count the cells of this type.
-    connectivity : (k, nv) global point ids.
+    connectivity : (k, nv) global point ids, of 32 bits where a mesh has fewer points than 2^30.
     size : number of cells of this type on all ranks.
     labels : (k,) labels of the cells in their file, 0 where it has none; None where none has one.
     """
 
     kind: str
     start: int
-    connectivity: Ints
+    connectivity: Integers
     size: int
     labels: Ints | None = None
 
@@ -39,6 +39,12 @@ class CellSlice:
     def ids(self) -> Ints:
         """Ids of the cells of this slice, (k,)."""
         return np.arange(self.start, self.start + len(self.connectivity), dtype=np.int64)
+
+    def of(self, n_points: int) -> CellSlice:
+        """Return the slice as meshes of so many points have it, on all ranks alike."""
+        narrow, rows = n_points < 2**30, self.connectivity
+        rows = rows.astype(np.int32, copy=False) if narrow else rows.astype(np.int64, copy=False)
+        return replace(self, connectivity=rows)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ VERSION = 2
 
 # Texts are arrays of bytes, see `symancf.runtime.files`.
 # points            (n, 3) float64
-# cells/<type>      (k, nv) int64, in the order of the attribute "types"
+# cells/<type>      (k, nv) int32 or int64, in the order of the attribute "types"
 # regions/<number>  group with the attribute "name"; per cell type a sorted int64 data set of cell
 #                   numbers, or, where all cells of the type belong to it, the attribute
 #                   <type> = "all"

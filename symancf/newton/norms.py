@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ..arrays import Array, Ints, Mask
+from ..arrays import Array, Ints, Ints32, Mask
 from ..assembly.numbering import words_of
 from .parts import NONE, ConnectedParts, connected_parts
 
@@ -93,7 +93,7 @@ class RowNorms:
         tries = [numbering.random(3 + k) for k in range(4 if numbering.size < SMALL_SYSTEM else 1)]
         self.signs = np.array([0.5 * np.sign(signs) + signs for signs in tries], dtype=np.float32)
 
-    def _prescribed(self, of_vertex: Ints, every: Ints) -> tuple[Ints, Ints]:
+    def _prescribed(self, of_vertex: Ints32, every: Ints) -> tuple[Ints, Ints]:
         """Return this rank's fixed coordinates with support forces of one part, and their class."""
         numbering = self.numbering
         _, kind = numbering.kind_of_coordinates()

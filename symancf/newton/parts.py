@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Ints, Ints32, Mask
+from ..arrays import Ints32, Mask
 from ..mesh.edges import least_joined
 from ..mesh.partition.components import least_connected
 
@@ -40,7 +40,7 @@ class ConnectedParts:
     """
 
     count: int
-    of_vertex: Ints
+    of_vertex: Ints32
 
 
 def connected_parts(
@@ -77,20 +77,20 @@ def connected_parts(
         for number, first in there.items():
             every[number] = min(first, every.get(number, first))
     order = {number: k for k, number in enumerate(sorted(every, key=lambda n: every[n]))}
-    of_vertex = np.full(numbering.vertices, NONE, dtype=np.int64)
-    of_vertex[free] = np.array([order[n] for n in numbers.tolist()], dtype=np.int64)[place]
+    of_vertex = np.full(numbering.vertices, NONE, dtype=np.int32)
+    of_vertex[free] = np.array([order[n] for n in numbers.tolist()], dtype=np.int32)[place]
     return ConnectedParts(len(order), _with_supports(of_vertex, free, lists, topology.halo))
 
 
 def _with_supports(
-    of_vertex: Ints, free: Mask, lists: Sequence[tuple[Ints32, Ints32]], halo: GhostExchange
-) -> Ints:
+    of_vertex: Ints32, free: Mask, lists: Sequence[tuple[Ints32, Ints32]], halo: GhostExchange
+) -> Ints32:
     """Give held vertices the part that they touch, if that is only one.
 
     Each of the lists is where its entities begin, and their vertices.
     """
-    lowest = np.full(len(of_vertex), np.iinfo(np.int64).max)
-    highest = np.full(len(of_vertex), NONE, dtype=np.int64)
+    lowest = np.full(len(of_vertex), np.iinfo(np.int32).max, dtype=np.int32)
+    highest = np.full(len(of_vertex), NONE, dtype=np.int32)
     for start, vertices in lists:
         held = np.flatnonzero(~free[vertices])
         if not len(held):

@@ -46,7 +46,7 @@ Place = Literal["lattice", "cell", "gauss"]
 #: Radius of the ball that shows a point mass, of the size of what is tied to it.
 POINT_SIZE = 0.02
 
-CHUNK = 1 << 14  # cells whose fields are computed at a time
+CHUNK = 1 << 13  # cells whose fields are computed at a time
 
 
 def _rigid(system: DiscreteSystem, body: RigidBody, state: Array, reference: bool) -> Samples:
@@ -233,7 +233,7 @@ def slabs(
     units: Mapping[str, str] | None = None,
     layer: int | tuple[int, str | float] | None = None,
 ) -> Iterator[Samples]:
-    """Yield the samples of a body slab by slab, of 16,384 of this rank's cells each (collective).
+    """Yield the samples of a body slab by slab, of 8,192 of this rank's cells each (collective).
 
     For files of large bodies: `output.write` writes each before it asks for the next, so that
     memory for one of them is enough. All ranks get as many, the last ones perhaps without cells.

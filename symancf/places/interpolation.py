@@ -399,13 +399,20 @@ class Interpolation:
             maps = self.maps_of(cells)
         runs = {"value": 1, "slope0": len(element.slopes)}
         parts = [jet for jet, width in runs.items() if width]
-        blocks = np.stack([self.offset(at, jet) for jet in parts], axis=2)
+        blocks, stride = self._blocks(at, parts)
         none = np.zeros((len(at), 0), dtype=np.int32)
         widths = tuple(runs[jet] for jet in parts)
-        gathered = CellEntities(blocks, maps, widths, none if scalars is None else scalars)
+        scalars = none if scalars is None else scalars
+        gathered = CellEntities(blocks, maps, widths, scalars, stride=stride)
         owned = self.owned if owned is None else owned
         ids = self.ids if cells is None else ids
         return Patch(element, at, owned, gathered, none if extra is None else extra, ids)
+
+    def _blocks(self, at: Ints32, parts: list[str]) -> tuple[Ints32, int]:
+        """Return `blocks` and `stride` of `CellEntities`: vertices where these will do."""
+        if len(parts) == 1 and np.array_equal(self.offset(at, *parts), 3 * at):
+            return at[..., None], 3
+        return np.stack([self.offset(at, jet) for jet in parts], axis=2), 1
 
     def _patch_of_cells(
         self,

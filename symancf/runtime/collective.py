@@ -11,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from ..arrays import Ints, Ints32
+from ..arrays import Integers, Ints, Ints32
 from ..errors import SymancfError
 from . import launch  # noqa: F401 - an error on one rank ends all from now on
 
@@ -188,7 +188,7 @@ def scatter_blocks(
     return out
 
 
-def lookup(comm: MPI.Comm, starts: Ints, items: Ints, table: AnyArray) -> AnyArray:
+def lookup(comm: MPI.Comm, starts: Ints, items: Integers, table: AnyArray) -> AnyArray:
     """Rows of a block-distributed table for any items (collective).
 
     Rank r holds the rows `starts[r]:starts[r+1]` in `table`. Each distinct item is asked for

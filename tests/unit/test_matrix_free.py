@@ -129,6 +129,20 @@ def test_products_are_those_of_entries(kind: str, at_points: bool) -> None:
     assert error < (5e-5 if at_points else 3e-6) * expected.norm(3)
 
 
+@pytest.mark.parametrize(("k", "kind"), [(2_000.0, np.int16), (20_000.0, np.float32)])
+def test_derivatives_have_32_bits_where_16_do_not_tell_shear(k: float, kind: type) -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1), cell="hexahedron27")
+    law = {"C10": 0.5, "C20": 0.0, "C30": 0.0, "k": k}
+    body = sa.Body(mesh["body"], sa.elements.hex27, sa.energies.yeoh(), volumetric="full", **law)
+    discrete = sa.System(body, terms=[sa.fix(body["x0"])])._discrete
+    matrix = discrete.matrix_free
+    assert matrix is not None
+    discrete.prescribe(0.0)
+    matrix.move(discrete.state)
+    matrix.linearize()
+    assert [room.values.dtype for room in matrix._rooms.values()] == [kind]
+
+
 def solved(system: sa.System, storage: str, **options: Any) -> tuple[Array, list[int]]:
     """Return the state and iterations of CG, and check that nothing else took over."""
     choice = {"mat_type": storage, "pc_type": "grids", "ksp_type": "cg", **options}

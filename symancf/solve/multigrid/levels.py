@@ -100,12 +100,13 @@ def finest(
     """
     comm, n = matrix.comm, len(nodes.start)
     if isinstance(matrix, HalfBlocks):
-        parts, ghosts = (*matrix.both(), matrix.off_start, matrix.off), matrix.ghosts
+        ghosts, upper = matrix.ghosts, rest is None
+        parts = matrix.start, matrix.column, matrix.off_start, matrix.off
         if rest is not None:
             ghosts = np.union1d(ghosts, rest.off)
             off, others = (np.searchsorted(ghosts, g) for g in (matrix.ghosts, rest.off))
             parts = (
-                *merged(*parts[:2], rest.own_start, rest.own),
+                *merged(*matrix.both(), rest.own_start, rest.own),
                 *merged(matrix.off_start, off[matrix.off], rest.off_start, others),
             )
     else:
@@ -113,9 +114,9 @@ def finest(
         starts = [np.ascontiguousarray(start[::3] // 9) for start in rows]
         columns = list(map(_of_blocks, rows, starts, matrix.columns))
         ghosts, off = np.unique(columns[1].astype(np.int64), return_inverse=True)
-        parts = starts[0], columns[0], starts[1], off.astype(np.int32)
+        parts, upper = (starts[0], columns[0], starts[1], off.astype(np.int32)), False
     if comm.size == 1:
-        return Pattern(n, 0, *parts, None, False), nodes.X, nodes.grid, nodes.ids, ghosts
+        return Pattern(n, 0, *parts, None, False, upper), nodes.X, nodes.grid, nodes.ids, ghosts
     firsts = shares(comm, n)
     owner = owners_of(firsts, ghosts)
     counts = np.bincount(owner, minlength=comm.size).astype(np.int64)
@@ -123,7 +124,7 @@ def finest(
     ours = nodes.X, nodes.grid, nodes.ids
     _, theirs = exchange_blocks(comm, messages.sent, *(each[messages.list] for each in ours))
     X, grid, ids = (np.concatenate(pair) for pair in zip(ours, theirs, strict=True))
-    return Pattern(n, len(ghosts), *parts, messages, False), X, grid, ids, ghosts
+    return Pattern(n, len(ghosts), *parts, messages, False, upper), X, grid, ids, ghosts
 
 
 def _of_blocks(start: Ints32, blocks: Ints32, column: Ints32) -> Ints32:
@@ -174,13 +175,11 @@ def coarsen(
     level_of_c.coarse = part(interpolated.start, interpolated.column)
     total = len(interpolated.keys)
     start = np.zeros(total + 1, dtype=np.int64)
-    arguments = ctypes.byref(level_of_c), total, pointer(start)
+    arguments = ctypes.byref(level_of_c), int(level.upper), total, pointer(start)
     blocks = library.symancf_coarse_pattern(*arguments, None)
     columns = np.empty(max(1, blocks), dtype=np.int32)
     if blocks < 0 or library.symancf_coarse_pattern(*arguments, pointer(columns)) < 0:
         raise MemoryError("levels of multigrid: not enough memory")
-    row = np.repeat(np.arange(total, dtype=np.int32), np.diff(start))
-    pairs = row, columns[:blocks]
     if comm.size == 1 or level.shared:
         pattern = _alone(start, columns[:blocks], total, level.shared)
         nodes = grids.points(interpolated.keys)
@@ -193,6 +192,8 @@ def coarsen(
             interpolated.keys,
             grids,
         )
+    row = np.repeat(np.arange(total, dtype=np.int32), np.diff(start))
+    pairs = row, columns[:blocks]
     own_weight: Array = np.bincount(
         interpolated.column[: interpolated.start[level.nodes]],
         interpolated.weight[: interpolated.start[level.nodes]],

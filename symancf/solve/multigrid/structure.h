@@ -164,56 +164,105 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+/* What the search for columns of P^T A P needs: P^T by rows, and room for lists of nodes and of columns. */
+typedef struct {
+  const Level *A;
+  int32_t *first, *nodes, *seen, *met, *near, *found;
+} Search;
+
+static void begin_search(const Search *s, const int32_t total)
+{
+  memset(s->seen, 0xff, (size_t)(s->A->nodes + s->A->ghosts) * 4);
+  memset(s->met, 0xff, (size_t)total * 4);
+}
+
+/* Append those of some columns that row J has not yet to the m that it has found; returns their number. */
+static int32_t take_columns(const Search *s, const int32_t J, int32_t m, const int32_t *column, const int32_t n)
+{
+  for (int32_t k = 0; k < n; k++) {
+    if (s->met[column[k]] == J) continue;
+    s->met[column[k]] = J;
+    s->found[m++] = column[k];
+  }
+  return m;
+}
+
+/* The same of the columns that one part of A's rows makes; those of ghosts count from `behind`. */
+static int32_t search(const Search *s, const Part *part, const int32_t behind, const int32_t J, int32_t m)
+{
+  const Part *P = &s->A->coarse;
+  int32_t n = 0;
+  for (int32_t q = s->first[J]; q < s->first[J + 1]; q++)
+    for (int32_t k = part->start[s->nodes[q]]; k < part->start[s->nodes[q] + 1]; k++) {
+      const int32_t j = part->column[k] + behind;
+      if (s->seen[j] == J) continue;
+      s->seen[j] = J;
+      s->near[n++] = j;
+    }
+  for (int32_t k = 0; k < n; k++) {
+    const int32_t at = P->start[s->near[k]];
+    m = take_columns(s, J, m, P->column + at, P->start[s->near[k] + 1] - at);
+  }
+  return m;
+}
+
+/* Columns that the upper half of A makes, and the same transposed: start, columns of each; 1 without memory. */
+static int search_half(const Search *s, const int32_t total, int32_t *start[2], int32_t *column[2])
+{
+  int64_t room = 0;
+  start[0][0] = 0;
+  for (int32_t J = 0; J < total; J++) {
+    const int32_t at = start[0][J], m = search(s, &s->A->own, 0, J, 0);
+    if (at + (int64_t)m > room) {
+      room = 2 * (at + (int64_t)m);
+      int32_t *more = realloc(column[0], (size_t)room * 4);
+      if (!more) return 1;
+      column[0] = more;
+    }
+    if (m) memcpy(column[0] + at, s->found, (size_t)m * 4);
+    start[0][J + 1] = at + m;
+  }
+  column[1] = malloc(((size_t)start[0][total] + 1) * 4);
+  if (!column[1]) return 1;
+  const Part found = {start[0], column[0]};
+  transpose(&found, total, total, start[1], column[1], NULL);
+  begin_search(s, total);
+  return 0;
+}
+
 /*
  * Columns of the rows of P^T A P that this rank's rows make, ascending: start (total + 1) and,
- * unless NULL, columns.  Returns the number of blocks, or -1 without memory.
+ * unless NULL, columns.  `upper`: of the blocks between this rank's nodes A has those from the
+ * diagonal on alone.  Returns the number of blocks, or -1 without memory.
  */
-int64_t symancf_coarse_pattern(const Level *A, int32_t total, int64_t *start, int32_t *columns)
+int64_t symancf_coarse_pattern(const Level *A, int32_t upper, int32_t total, int64_t *start, int32_t *columns)
 {
   const Part *P = &A->coarse;
-  const int32_t local = A->nodes + A->ghosts, used = P->start[A->nodes];
-  int32_t *first = malloc(((size_t)total + 2) * 4), *nodes = malloc(((size_t)used + 1) * 4);
-  int32_t *seen = malloc(((size_t)local + 1) * 4), *met = malloc(((size_t)total + 1) * 4);
-  int32_t *near = malloc(((size_t)local + 1) * 4), *found = malloc(((size_t)total + 1) * 4);
+  const size_t local = (size_t)(A->nodes + A->ghosts) + 1, used = (size_t)P->start[A->nodes] + 1, n = (size_t)total + 2;
+  const Search s = {A, malloc(n * 4), malloc(used * 4), malloc(local * 4), malloc(n * 4), malloc(local * 4), malloc(n * 4)};
+  int32_t *of_half[2] = {malloc(n * 4), malloc(n * 4)}, *half[2] = {NULL, NULL};
   int64_t count = 0;
-  if (!first || !nodes || !seen || !met || !near || !found) count = -1;
+  if (!s.first || !s.nodes || !s.seen || !s.met || !s.near || !s.found || !of_half[0] || !of_half[1]) count = -1;
   else {
-    transpose(P, A->nodes, total, first, nodes, NULL);
-    memset(seen, 0xff, (size_t)local * 4);
-    memset(met, 0xff, (size_t)total * 4);
-    start[0] = 0;
-    for (int32_t J = 0; J < total; J++) {
-      int32_t n = 0, m = 0;
-      for (int32_t q = first[J]; q < first[J + 1]; q++)
-        for (int part = 0; part < (A->ghosts ? 2 : 1); part++) {
-          const Part *p = part ? &A->off : &A->own;
-          for (int32_t k = p->start[nodes[q]]; k < p->start[nodes[q] + 1]; k++) {
-            const int32_t j = p->column[k] + (part ? A->nodes : 0);
-            if (seen[j] == J) continue;
-            seen[j] = J;
-            near[n++] = j;
-          }
-        }
-      for (int32_t k = 0; k < n; k++)
-        for (int32_t q = P->start[near[k]]; q < P->start[near[k] + 1]; q++) {
-          const int32_t K = P->column[q];
-          if (met[K] == J) continue;
-          met[K] = J;
-          found[m++] = K;
-        }
-      if (columns) {
-        qsort(found, (size_t)m, 4, ascending);
-        memcpy(columns + count, found, (size_t)m * 4);
-      }
-      count += m;
-      start[J + 1] = count;
-    }
+    transpose(P, A->nodes, total, s.first, s.nodes, NULL);
+    begin_search(&s, total);
+    if (upper && search_half(&s, total, of_half, half)) count = -1;
   }
-  free(first);
-  free(nodes);
-  free(seen);
-  free(met);
-  free(near);
-  free(found);
+  start[0] = 0;
+  for (int32_t J = 0; J < total && count >= 0; J++) {
+    int32_t m = 0;
+    for (int side = 0; side < 2 && upper; side++)
+      m = take_columns(&s, J, m, half[side] + of_half[side][J], of_half[side][J + 1] - of_half[side][J]);
+    if (!upper) m = search(&s, &A->own, 0, J, m);
+    if (A->ghosts) m = search(&s, &A->off, A->nodes, J, m);
+    if (columns) {
+      qsort(s.found, (size_t)m, 4, ascending);
+      memcpy(columns + count, s.found, (size_t)m * 4);
+    }
+    count += m;
+    start[J + 1] = count;
+  }
+  int32_t *rooms[] = {s.first, s.nodes, s.seen, s.met, s.near, s.found, of_half[0], of_half[1], half[0], half[1]};
+  for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++) free(rooms[k]);
   return count;
 }

@@ -120,13 +120,19 @@ class Branch:
         fixed coordinates (local vector, zero elsewhere), `rtol` what a Krylov solver is to reach,
         `pair` vectors for b and v, else new ones.
         """
-        with together(self.system.comm):
-            self.linear.linearize(state, rtol=rtol)
         f = np.zeros_like(state)
         self.system.assembler.product(state, change, f)
+        del change  # whoever makes matrices and solves needs room
+        rows = self.system.numbering.to_rows(f)
+        del f
+        rows += unbalanced
+        del unbalanced
+        np.negative(rows, out=rows)
+        with together(self.system.comm):
+            self.linear.linearize(state, rtol=rtol)
         b, v = pair or (self.vectors.new(), self.vectors.new())
-        b.setArray(-(unbalanced + self.system.numbering.to_rows(f)))
-        del unbalanced, change, f  # whoever solves needs room
+        b.setArray(rows)
+        del rows
         if not np.isfinite(b.norm()):
             return None
         self.ksp.solve(b, v)

@@ -185,11 +185,19 @@ class Convergence(Stopping):
         f, x : residual and unknowns of this rank's rows.
         local : the residual as a local vector, with the support forces at fixed coordinates.
         """
+        step = np.subtract(x, self._before, out=self._before)
+        reason = self._reason(snes, iteration, f, x, local, step)
+        self._before[:] = x
+        return reason
+
+    def _reason(
+        self, snes: PETSc.SNES, iteration: int, f: Array, x: Array, local: Array, step: Array
+    ) -> int:
+        """Return `test`'s of a `step` from the unknowns before."""
         reasons = PETSc.SNES.ConvergedReason
         self.tested = True
-        step = x - self._before
         n, self._support = self.rows.of(f, prescribed=local)
-        self._norms[:], self._before = n, x.copy()
+        self._norms[:] = n
         if not np.isfinite(n).all():
             return NOT_FINITE
         rtol, atol, stol, _ = snes.getTolerances()

@@ -738,7 +738,7 @@ class StaticProblem(OneProcess, Displayable):
         at = np.array([system.time, float(self.solver.ready)])
         found = hashlib.blake2b()
         for values in (at, system.state, prescribed, system.assembler.values, *rows):
-            found.update((values + 0.0).tobytes())  # -0 is 0
+            found.update((values + 0.0).data)  # -0 is 0
         return found.digest()
 
     def cost(self) -> Cost:

@@ -169,11 +169,13 @@ def with_supports(solver: PredictorSolver, change: LoadChange) -> int | None:
         np.where(fixed, system.state - before, 0.0),
         pair=_pair(solver),
     )
+    del base  # where multigrid is, room is short
     if found is None:
         return 0
-    old, du = system.state.copy(), np.zeros_like(base)
+    old, du = system.state.copy(), np.zeros_like(system.state)
     solver.vectors.to_local(found[1], du)
     system.state += du
+    del du
     if branch.outside():  # too far
         system.state[:] = old
     return int(branch.ksp.getIterationNumber())
