@@ -180,8 +180,8 @@ class _Needed:
         if strained:
             symbols |= closure(kinematics.bound.free_symbols, definitions)
             others = (d for d in kinematics.domain[1:] if d.free_symbols <= symbols)
-            domain = (*kinematics.domain[:1], *others)
-            domain += tuple(x for x in _limits(kinematics, law) if x not in domain)
+            ends = _limits(kinematics, law)
+            domain = tuple(dict.fromkeys([*kinematics.domain[:1], *others, *ends]))
             symbols |= closure(set(rows).union(*(d.free_symbols for d in domain)), definitions)
         jets = _jets(kinematics, symbols)
         if jets:

@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (676, 110),
-    "first": (294, 60),
-    "second": (106, 36),
-    "motion": (471, 75),
+    "whole": (689, 111),
+    "first": (298, 60),
+    "second": (107, 36),
+    "motion": (479, 75),
 }
-STATEMENTS = 64546
+STATEMENTS = 65272
 
 
 @cache

@@ -249,14 +249,19 @@ class DynamicProblem(OneProcess, Displayable):
         self._newton.attach(self._options, self._progress.note)
         visit = self._integrator.visit if isinstance(self._integrator, Explicit) else None
         self._audit = Audit(self._motion, visit)
-        cells = any(form.kernel.tabulated for form in system.memory.forms)
-        if cells and system.memory.timed and self._relaxation is None:
-            from .relaxation import Relaxation
-
-            self._relaxation = Relaxation(system)
+        self._relaxation = self._relaxation or self._look_at_relaxation()
         # else energies are taken where somebody asks, who with several ranks may be one of them
         self._adds_up = not self._audit.closed or system.comm.size > 1
         self._ready = True
+
+    def _look_at_relaxation(self) -> Relaxation | None:
+        """Return what looks at steps of laws that ask for their length; None: there are none."""
+        memory = self._system.memory
+        if not (memory.timed and any(form.kernel.tabulated for form in memory.forms)):
+            return None
+        from .relaxation import Relaxation
+
+        return Relaxation(self._system)
 
     # ---- energies -------------------------------------------------------------------------------
     def _measure(self) -> None:

@@ -289,6 +289,8 @@ class TimeSteps:
         problem._take(saved.state)
         if problem._events is not None:
             problem._events.put_back(method.get("events so far", []))
+        if problem._relaxation is not None:
+            problem._relaxation.largest = float(method["largest relaxing force"])
         time, steps = method["begun"]
         self.begun, self.done = (time, steps), saved.done or self.system.time >= self.request.to
         self.rejections = self.integrator.rejections - int(method["rejected"])
@@ -572,6 +574,8 @@ class TimeSteps:
             "begun": list(self.begun),
             "events so far": [] if self.problem._events is None else self.problem._events.times(),
         }
+        if self.problem._relaxation is not None:
+            own["largest relaxing force"] = self.problem._relaxation.largest
         return replace(state, method={**state.method, **own})
 
     def _rest(self, restarts: Restarts) -> None:

@@ -135,15 +135,18 @@ class Response:
         self._updates = _column([branches(u) for u in updates.values()])
         self._initial = _column([history[m].initial for m in self._memory])
         used = self._forces.free_symbols | self._updates.free_symbols
-        strange = used - {*self.symbols}
+        self._require(used - {*self.symbols})
+        pairs = zip(self.parameters, self._theta, strict=True)
+        self.ineffective = tuple(p for p, s in pairs if s not in used)
+        self.linear, self.has_rate = self._linear(), real(STEP) in used
+
+    def _require(self, strange: set[sp.Symbol]) -> None:
+        """Refuse unknowns that depend on something that no stress depends on."""
         if strange:
             raise KinematicsError(
                 f"{self.name} has no response to tests of a material here: the unknowns that it "
                 f"solves for depend on {min(map(str, strange))}, which no other stress does"
             )
-        pairs = zip(self.parameters, self._theta, strict=True)
-        self.ineffective = tuple(p for p, s in pairs if s not in used)
-        self.linear, self.has_rate = self._linear(), real(STEP) in used
 
     def _linear(self) -> tuple[str, ...]:
         """Return a set of parameters in which the forces are linear, and zero where all are."""
