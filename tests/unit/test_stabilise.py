@@ -23,7 +23,7 @@ from symancf_codegen.stable.accuracy import (
     log1pmx_array,
     variables,
 )
-from symancf_codegen.stable.laurent import divide, horner
+from symancf_codegen.stable.laurent import clean, divide, horner
 from symancf_codegen.stable.stabilise import stabilise
 
 if TYPE_CHECKING:
@@ -330,3 +330,11 @@ def test_large_products_are_left_as_they_are() -> None:
     energy = stabilise(law).energy
     assert energy is not None
     assert not energy.is_Add
+
+
+def test_what_is_complex_at_its_sample_is_compared_by_its_size() -> None:
+    """A logarithm of what is negative there, whose sum SymPy leaves as it is."""
+    a, b = sp.symbols("a b", real=True)
+    x = sp.log(-a) ** 2 * (sp.Float(0.3) + sp.log(-b)) + sp.Float(0.7) * sp.pi * sp.log(-a)
+    assert clean(x) == x
+    assert clean(x - sp.expand(x)) == 0

@@ -64,8 +64,8 @@ def clean(e: sp.Expr) -> sp.Expr:
     if e.is_Atom or not e.args or (e.is_Mul and all(_is_power(a) for a in e.args)):
         return e
     at = {s: sp.Float(0.5 + zlib.crc32(s.name.encode()) / 2**32) for s in e.free_symbols}
-    value = e.xreplace(at)
-    if value.is_number and abs(value) > 1e-9 * max(1.0, *(abs(a) for a in _sizes(e, at))):
+    size, added = _size(e.xreplace(at)), [_size(a.xreplace(at)) for a in sp.Add.make_args(e)]
+    if 1e-9 * max(1.0, *(a for a in added if a < math.inf)) < size < math.inf:
         return e
     if sp.expand(e) == 0 or sp.cancel(sp.together(e)) == 0:
         return sp.Integer(0)
@@ -78,7 +78,9 @@ def _is_power(e: sp.Expr) -> bool:
     return bool(base.is_Symbol or base.is_Number)
 
 
-def _sizes(e: sp.Expr, at: dict[sp.Symbol, sp.Expr]) -> list[sp.Expr]:
-    """Return the numbers that a sum adds, to judge whether the sum is round-off."""
-    sizes = [a.xreplace(at) for a in sp.Add.make_args(e)]
-    return [x if x.is_number else sp.Integer(0) for x in sizes]
+def _size(e: sp.Expr) -> float:
+    """Return the absolute value of a number, which may be complex; infinite: it is none."""
+    try:
+        return abs(complex(e))
+    except TypeError:
+        return math.inf
