@@ -66,7 +66,9 @@ def _reached(functions: Iterable[Any], plain: Any = None) -> dict[int, Any] | No
     waiting = [*functions]
     while waiting:
         found = waiting.pop()
-        if id(found) in known or (isinstance(found, _PLAIN) and found is not plain):
+        if id(found) in known or found is None:
+            continue
+        if isinstance(found, _PLAIN) and found is not plain:
             continue
         if len(known) >= MOST:
             return None

@@ -220,6 +220,13 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
     }
 
 
+@pytest.fixture
+def compiler_of_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels with the bits of each other: `.ci/cc` would optimise the small ones alone."""
+    monkeypatch.delenv("SYMANCF_CC", raising=False)
+
+
+@pytest.mark.usefixtures("compiler_of_users")
 @pytest.mark.parametrize(
     ("make", "to", "step", "options"),
     [
@@ -261,6 +268,7 @@ def test_steps_in_c_are_those_of_snes(make: Any, to: float, step: float, options
     assert (step < 0.1 and make is not pulled) or many["counts"][2] > 0  # cut-backs
 
 
+@pytest.mark.usefixtures("compiler_of_users")
 def test_c_judges_iterations_near_round_off(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     judge = Newton.judge
