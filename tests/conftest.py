@@ -92,6 +92,12 @@ def _options() -> dict[str, str]:
     return {} if petsc is None else dict(petsc.Options().getAll())
 
 
+@pytest.fixture
+def compiler_of_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all kernels be optimised: `.ci/cc` does so with small ones alone, and bits differ."""
+    monkeypatch.delenv("SYMANCF_CC", raising=False)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the checkout."""

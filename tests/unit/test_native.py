@@ -220,12 +220,6 @@ def run(make: Any, how: str, to: float, step: float, **options: Any) -> dict[str
     }
 
 
-@pytest.fixture
-def compiler_of_users(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels with the bits of each other: `.ci/cc` would optimise the small ones alone."""
-    monkeypatch.delenv("SYMANCF_CC", raising=False)
-
-
 @pytest.mark.usefixtures("compiler_of_users")
 @pytest.mark.parametrize(
     ("make", "to", "step", "options"),
