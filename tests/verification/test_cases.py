@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,21 +45,19 @@ LONG = {
     "X02_kawabata": "X01_treloar, unit/test_tissues_and_chains.py",
     "X07_layered_blades": "X06_composite_beams, unit/test_laminates.py",
 }
-#: cases of round-off, whose tolerances are those of optimised kernels
-EXACT = ("E02_rigid_invariance",)
+#: times the tolerance of cases of round-off, which is that of optimised kernels; see `.ci/cc`
+ROUND_OFF = {"E02_rigid_invariance": 2.0} if "SYMANCF_CC" in os.environ else {}
 ASKED = [case for case in verify.cases() if case.short != 0 and case.id not in LONG]
 
 
 @pytest.mark.parametrize("case", ASKED, ids=lambda case: case.id)
-def test_case(case: Case, request: pytest.FixtureRequest) -> None:
-    if case.id in EXACT:
-        request.getfixturevalue("compiler_of_users")
+def test_case(case: Case) -> None:
     results = case.run(case.short)
     assert len(results) >= (case.short or 1)
     wrong = [
         f"{r.quantity}: {r.value} against {r.reference}, error {r.error} > {r.tolerance}"
         for r in results
-        if not r.passed
+        if not r.passed and not r.error <= ROUND_OFF.get(case.id, 0.0) * r.tolerance
     ]
     assert not wrong, "\n".join(wrong)
 
