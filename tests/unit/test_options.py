@@ -74,19 +74,21 @@ def test_many_problems_leave_nothing_behind() -> None:
 
     On several ranks, which let go of them at different times, vectors and matrices stayed, too:
     5 to 13 kB for each problem. Tables of PETSc, MPI and Python grow by jumps, in some tens of
-    problems and not in others: 0.3 to 1.7 kB for each, on 3 ranks with PETSc 3.18 and 3.26.
+    problems and not in others: 0.3 to 4 kB for each, on 3 ranks with PETSc 3.18 and 3.26.
     """
     for number in range(24):
         attempt(number)
         if number % 5 == MPI.COMM_WORLD.rank:
             gc.collect()
-    sizes = [used()]
-    for number in range(24, 64):
-        attempt(number)
-        if number % 10 == 3:
-            sizes.append(used())
-    assert len(sizes) == 5
-    assert np.diff(sizes).min() < 10 * 1000
+    least = np.inf
+    for first in range(24, 124, 10):
+        before = used()
+        for number in range(first, first + 10):
+            attempt(number)
+        least = min(least, used() - before)
+        if MPI.COMM_WORLD.allreduce(least, MPI.MAX) < 10 * 1000:
+            break
+    assert least < 10 * 1000
 
 
 def test_problems_may_stay_alive() -> None:
