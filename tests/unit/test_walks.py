@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (107, 36),
     "motion": (479, 75),
 }
-STATEMENTS = 65272
+STATEMENTS = 65275
 
 
 @cache
