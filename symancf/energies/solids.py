@@ -301,8 +301,9 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
 
     - J, I1 : det F and tr C of a solid element [-].
     - mu : [Pa]; the shear modulus is mu (1 + 3/(5 lambda_m^2) + 99/(175 lambda_m^4) + ...).
-    - lambda_m : stretch at which the chains are straight [-]. The series has no end there: it is
-      for stretches of the chains, sqrt(I1/3), well below.
+    - lambda_m : stretch at which the chains are straight [-]. The series has no end there: at
+      stretches of the chains, sqrt(I1/3), of 0.5, 0.7, 0.8 and 0.9 lambda_m its stress is 0.07,
+      2.4, 10 and 34 % below that of the inverse Langevin function. `gent` has an end.
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].
