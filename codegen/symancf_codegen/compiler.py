@@ -25,6 +25,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from symancf_codegen.errors import CodegenError
 from symancf_codegen.functions import force_on, symbolic
@@ -37,6 +38,8 @@ from symancf_codegen.text.description import Source, cell_text, parameters, poin
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import PointLaw, Rule, Space
+
+_STABLE: WeakKeyDictionary[PointLaw, PointLaw] = WeakKeyDictionary()  # by laws as declared
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,11 @@ def stabilised(law: PointLaw, options: Options) -> PointLaw:
     lets = {s for s, _ in law.lets}
     forces = set().union(*(symbolic(e).atoms(force_on) for e in law.outputs.values()))
     needs_forces = any(q.args[0] in lets for q in forces)
-    return stabilise(law) if options.stabilise and not law.rates and not needs_forces else law
+    if not options.stabilise or law.rates or needs_forces:
+        return law
+    if law not in _STABLE:  # the kernels of a law differ in functions alone
+        _STABLE[law] = stabilise(law)
+    return _STABLE[law]
 
 
 def check(name: str, laws: Sequence[PointLaw], points: bool = True) -> None:

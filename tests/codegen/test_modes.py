@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symancf_codegen import CompileError, Parameter, PointLaw, compile_cells, compile_points
+from symancf_codegen import CompileError, Parameter, PointLaw, Rule, compile_cells, compile_points
+from symancf_codegen.compiler import cell_source
 from symancf_codegen.functions import force_on, frozen
 from symancf_codegen.library.compile import HEADERS
 from symancf_codegen.modes import MODES, header, signature
+from symancf_codegen.stable import stabilise
 from tests.codegen import laws
 from tests.refusals import refused
 
@@ -24,6 +26,15 @@ def test_the_header_of_c_has_the_table():
     text = (HEADERS / "symancf_kernel.h").read_text(encoding="utf-8")
     assert header() in text, header()
     assert signature("k", "product").endswith("const double *u, const double *v, double *Kv)")
+
+
+def test_kernels_of_a_law_share_its_stable_form(monkeypatch):
+    """It is most of the time of a law with memory, which has three kernels and more."""
+    asked, given = [], [(laws.cable_law(), Rule("2", *laws.gauss(2, 1, unit=True)))]
+    monkeypatch.setattr(stabilise, "stabilise", lambda law: (asked.append(law), law)[1])
+    texts = [cell_source("k", laws.cable(), given, modes=(m,)).text for m in ("energy", "product")]
+    assert texts[0] != texts[1]
+    assert asked == [given[0][0]]
 
 
 def relative(p, q):
