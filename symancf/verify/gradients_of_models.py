@@ -100,9 +100,9 @@ class CoordinatesPart(GoalPart):
 class CoordinatesGoal(Goal):
     """The goal of a `CoordinatesPart`."""
 
-    def __init__(self, *args: Any, **given: Any) -> None:
+    def __init__(self, *args: Any, **options: Any) -> None:
         self.name = "coordinates"
-        self._take([CoordinatesPart(*args, **given)], sp.Symbol("g0"))
+        self._take([CoordinatesPart(*args, **options)], sp.Symbol("g0"))
 
 
 def of_chance(seed: int) -> Callable[[DiscreteSystem], Array]:
@@ -383,8 +383,8 @@ def inflated() -> Iterator[Number]:
     """A tube with lids and a polytropic gas, n = 1.3, whose amount grows; height and pressure."""
     values = {"amount": 1.4, "mu": 1.0, "outside": 0.1}
 
-    def solved(**given: float) -> tuple[StaticProblem, Goal, dict[str, Any]]:
-        p = named(**given)
+    def solved(**numbers: float) -> tuple[StaticProblem, Goal, dict[str, Any]]:
+        p = named(**numbers)
         hollow = Mesh.tube(1.0, 1.3, 2.0, 2, comm=MPI.COMM_SELF)
         pipe = Body(hollow["body"], hex8_plain, neo_hooke(), mu=p["mu"], lam=2.0)
         gas = Gas(p["amount"], ambient=0.1, exponent=1.3)
@@ -404,8 +404,8 @@ def hurried() -> Iterator[Number]:
     """A damped cable that swings, by steps of which each fifth is shortened."""
     values = {"EI": 0.05, "eta": 2e3, "g": 9.81, "v": 0.3}
 
-    def solved(**given: float) -> tuple[DynamicProblem, Goal, dict[str, Any]]:
-        p = named(**given)
+    def solved(**numbers: float) -> tuple[DynamicProblem, Goal, dict[str, Any]]:
+        p = named(**numbers)
         mesh = Mesh.box((1.0,), (6,), comm=MPI.COMM_SELF)
         size: dict[str, Any] = {"A": 7.85e-5, "I": 4.9e-10}
         line = Body(
@@ -439,8 +439,8 @@ def shaken() -> Iterator[Number]:
     """A cable whose clamp is shaken by a sine: by amplitude, frequency and stiffness."""
     values = {"amplitude": 0.02, "frequency": 12.0, "EI": 0.8}
 
-    def solved(**given: float) -> tuple[DynamicProblem, Goal, dict[str, Any]]:
-        p = named(**given)
+    def solved(**numbers: float) -> tuple[DynamicProblem, Goal, dict[str, Any]]:
+        p = named(**numbers)
         mesh = Mesh.box((1.0,), (6,), comm=MPI.COMM_SELF)
         size: dict[str, Any] = {"EA": 2e3, "EI": p["EI"], "rho": 1.0, "A": 0.3}
         line = Body(mesh["body"], ancf_cable, cable(), **size)
@@ -462,8 +462,8 @@ def crept() -> Iterator[Number]:
     """A block of rubber whose rate of creep is found at each point (Bergström and Boyce)."""
     values = {"s": 1.6, "stress": 0.5, "way": 0.2}
 
-    def solved(**given: float) -> tuple[StaticProblem, Goal, dict[str, Any]]:
-        p = named(**given)
+    def solved(**numbers: float) -> tuple[StaticProblem, Goal, dict[str, Any]]:
+        p = named(**numbers)
         mesh = Mesh.box((1.0, 1.0, 1.0), (1, 1, 2), comm=MPI.COMM_SELF)
         own: dict[str, Any] = {"creep_s": p["s"], "creep_stress": p["stress"]}
         body = Body(mesh["body"], hex8_plain, CREEPING, **YEOH, **own)

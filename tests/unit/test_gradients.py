@@ -249,15 +249,19 @@ def test_bodies_that_touch() -> None:
     press = sa.fix(over["z1"], displacement=(0.02, 0.0, lambda t: -push.value * t))
     system = sa.System(under, over, terms=[sa.fix(under["z0"]), press, touch])
     goal = sa.Goal(lambda u_a: u_a[2] + 2 * u_a[0] ** 2, under["z1"])
-    case = Case(system, [goal], [mu, lam, push])
+    force = sa.Goal(lambda F: F[2] + F[0] / 3, press)
+    case = Case(system, [goal, force * goal], [mu, lam, push])
     case.check(rel=1e-5)
     with pytest.raises(sa.ParameterError, match="last solution"):  # of a support alone
         case.problem.gradient(goal, [mu])
     case.problem.solve(to=1.0)
     with pytest.raises(sa.ParameterError, match="touch one another"):
         case.problem.hessian(goal, [mu])
+    rests = sa.fix(over["z0"], "y")
+    both = sa.StaticProblem(sa.System(under, over, terms=[*system.terms, rests]))
+    both.solve(to=1.0)
     with pytest.raises(sa.ParameterError, match="forces of supports"):
-        case.problem.gradient(sa.Goal(lambda F: F[2], press), [mu])
+        both.gradient(sa.Goal(lambda F: F[1], rests), [mu])
 
 
 def cantilever(**options: Any) -> tuple[sa.StaticProblem, Any, sa.Parameter, sa.Parameter]:

@@ -22,7 +22,7 @@ from ...errors import ParameterError
 from ...values.parameter import Parameter, label
 from ..gradients.goal import goals_at
 from ..gradients.gradient import Gradient, require_tangent
-from ..rates import DIFFERENCE_STEP
+from ..rates import DIFFERENCE_STEP, fourth_order
 from .backward_directors import settled
 from .backward_start import MotionVectors
 from .derivatives import FIRST
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ...arrays import Array
-    from ...assembly.assembler import Assembler
     from ...assembly.state import State
     from ..gradients.goal import Goal
     from ..gradients.gradient import Variable
@@ -170,37 +169,51 @@ class Forward:
 
     def _change(self, n: int, of: _AlongValue, time: float, h: float) -> _KernelRates:
         """Return the derivatives, by the size, of what a value drives (collective)."""
-        m, here = self._motion, self._trace.present()
-        assemblers: list[Assembler] = [self._system.assembler, m.mass]
-        ends = []
+        m, system = self._motion, self._system
+        shapes: list[tuple[int, ...]] = []
+
+        def over(part: float) -> Array | None:
+            try:
+                found = self._difference(of, time, h, part)
+            except ParameterError:
+                return None
+            shapes[:] = [x.shape for x in found]
+            return np.concatenate([x.ravel() for x in found])
+
+        best = fourth_order(over, lambda x: system.sum(x.sum(axis=1))) if m.moving else None
+        if best is None:
+            found = self._difference(of, time, h, DIFFERENCE_STEP)
+        else:
+            ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+            split = zip(np.split(best, ends[:-1]), shapes, strict=True)
+            found = [x.reshape(shape) for x, shape in split]
+        size = float(system.sum(np.array([sum(np.abs(x).sum() for x in found)]))[0])
+        self._reached[n] += size
+        parts, kernels = iter(found), []
+        for assembler in (system.assembler, m.mass):
+            values = next(parts)
+            kernels.append((values, {k: next(parts) for k in assembler.rows}))
+        prescribed = MotionVectors(next(parts), next(parts), next(parts), np.zeros_like(m.state))
+        return _KernelRates(kernels, prescribed, next(parts), size)
+
+    def _difference(self, of: _AlongValue, time: float, h: float, part: float) -> list[Array]:
+        """Return central differences over a part of the size, in the order of `_KernelRates`."""
+        m, here, ends = self._motion, self._trace.present(), []
+        goals: list[Array]
         try:
-            for s in (DIFFERENCE_STEP, -DIFFERENCE_STEP):
+            for s in (part, -part):
                 of.move(s)
                 self._trace.show(time, h)
-                kernels = [(a.values.copy(), a.rows) for a in assemblers]
-                more = [goal.beside(self._system) for goal in self._goals]
-                ends.append((kernels, self._trace.present(), more))
+                kernels = [x for a in (self._system.assembler, m.mass) for x in (a.values, a.rows)]
+                motion = [np.where(self._free, 0.0, x) for x in (m.state, m.rate, m.acceleration)]
+                goals = [goal.beside(self._system) for goal in self._goals[:1]] or [np.zeros(0)]
+                flat = [list(x.values()) if isinstance(x, dict) else [x.copy()] for x in kernels]
+                ends.append([*(x for own in flat for x in own), *motion, *goals])
         finally:
             of.move(0.0)
             self._trace.show(time, h)
             m.state[:], m.rate[:], m.acceleration[:] = here.u, here.v, here.a
-        (high, a, p), (low, b, q) = ends
-        span = 2.0 * DIFFERENCE_STEP
-        rates = [
-            ((c - d) / span, {k: (x - low_rows[k]) / span for k, x in rows.items()})
-            for (c, rows), (d, low_rows) in zip(high, low, strict=True)
-        ]
-        fixed = ~self._free
-        u, v, acceleration = (
-            np.where(fixed, (x - y) / span, 0.0) for x, y in ((a.u, b.u), (a.v, b.v), (a.a, b.a))
-        )
-        prescribed = MotionVectors(u, v, acceleration, np.zeros_like(u))
-        goals = p[0] - q[0] if p else np.zeros(0)
-        parts = [*(c for c, _ in rates), *(x for _, rows in rates for x in rows.values())]
-        parts += [prescribed.u, prescribed.v, prescribed.a, goals]
-        size = float(self._system.sum(np.array([sum(np.abs(x).sum() for x in parts)]))[0])
-        self._reached[n] += size
-        return _KernelRates(rates, prescribed, goals / span, size)
+        return [(x - y) / (2.0 * part) for x, y in zip(*ends, strict=True)]
 
     # ---- linear maps at the present motion ------------------------------------------------------
     def _forces(self, change: _KernelRates, moved: MotionVectors) -> Array:
