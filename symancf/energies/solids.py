@@ -30,7 +30,6 @@ Parts = dict[str, Expr]
 Energy = Callable[..., Expr]
 
 MAX_TERMS = 20  # terms; those of tables are three
-SOLID = YOUNG
 
 
 @catalogue
@@ -154,7 +153,7 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
 
 @catalogue
 @isotropic(**OWN)
-@domains(**SOLID)
+@domains(**YOUNG)
 @moduli("isotropic", E=lambda E: E, nu=lambda nu: nu)
 def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     r"""St Venant-Kirchhoff solid: linear in the Green-Lagrange strain, for small strains.
