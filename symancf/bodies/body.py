@@ -458,10 +458,10 @@ class Body(OneProcess, Displayable):
         for name in sorted({*self._domains} & {*values}):
             value = values[name]
             if isinstance(value, Parameter) or callable(value):
-                values[name] = Checked(value, partial(self._checked, name))
+                values[name] = Checked(value, partial(self._number_within, name))
         return values
 
-    def _checked(self, name: str, time: float) -> float:
+    def _number_within(self, name: str, time: float) -> float:
         """Return the present value of a parameter, by itself and with others in its domain."""
         combined = combinations_of(self._energy_function).values()
         if any(name in arguments_of(function).positional for function, _ in combined):
