@@ -52,7 +52,8 @@ from ..runtime.copies import OneProcess
 from ..runtime.display import Displayable
 from ..runtime.jit import identifier
 from ..values.arguments import one_of, text
-from ..values.domain import Domain, domains_of, not_negative, positive
+from ..values.domain import Domain, combinations_of, domains_of, not_negative, positive
+from ..values.functions import arguments_of
 from ..values.parameter import (
     Checked,
     Field,
@@ -238,7 +239,15 @@ class Body(OneProcess, Displayable):
 
     def _numbers(self, time: float) -> dict[str, float]:
         """Return the present values of all parameters that are not fields."""
-        return {k: self._number_at(k, v, time) for k, v in self._scalars().items()}
+        numbers = {k: self._number_at(k, v, time) for k, v in self._scalars().items()}
+        for what, (function, domain) in combinations_of(self._energy_function).items():
+            names = arguments_of(function).positional
+            if {*names} <= {*numbers}:
+                with np.errstate(all="ignore"):
+                    value = function(*(np.float64(numbers[n]) for n in names))
+                given = ", ".join(f"{n} = {numbers[n]:g}" for n in names)
+                domain.require(what, f"{what} of body {self.name!r}, of {given},", value)
+        return numbers
 
     def _scalars(self) -> dict[str, Scalar]:
         """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
@@ -449,8 +458,15 @@ class Body(OneProcess, Displayable):
         for name in sorted({*self._domains} & {*values}):
             value = values[name]
             if isinstance(value, Parameter) or callable(value):
-                values[name] = Checked(value, partial(self._number_at, name, value))
+                values[name] = Checked(value, partial(self._number_within, name))
         return values
+
+    def _number_within(self, name: str, time: float) -> float:
+        """Return the present value of a parameter, by itself and with others in its domain."""
+        combined = combinations_of(self._energy_function).values()
+        if any(name in arguments_of(function).positional for function, _ in combined):
+            return self._numbers(time)[name]
+        return self._number_at(name, self.parameters[name], time)
 
 
 class CellBodyBinding:

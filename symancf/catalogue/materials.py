@@ -191,7 +191,7 @@ _CARDS = (
         (0.0, 3.0),
         None,
         "uniaxial: ramps of 0.25 1/s, holds of 400 s, loading and unloading at 0.01 to 0.05 1/s; "
-        "rms 1 to 8 % of the largest stress; times in s, moduli at once; room temperature",
+        "rms 1 to 8 % of the largest stress; instantaneous moduli, times in s; room temperature",
         choices=("k",),
         density_source="technical data of the maker, 3M",
     ),

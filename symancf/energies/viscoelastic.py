@@ -18,7 +18,7 @@ from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
 from ..kinematics.quantity import dot
 from ..kinematics.rod import ROD_STRAINS
-from ..values.domain import between, by_call, domains, domains_of, positive
+from ..values.domain import between, by_call, domains, domains_of, marked, positive
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals
 from ..values.reader import Signature, require_quantities
@@ -39,6 +39,7 @@ _CURVATURES = ("kappa", "kappa_n3", "kappa_n0")
 _OF_LINES = (*ROD_STRAINS, "epsilon_green", "kappa_plane")
 _AXES = "stretch_axes"
 _BELOW_ONE = "the weights sum to less than 1"
+_RELAXED = "so that a stiffness is left when all has relaxed"
 
 
 @by_call
@@ -154,6 +155,12 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     limits = {b.weight: between(0, 1, _BELOW_ONE) for b in branches}
     limits |= {b.time: positive() for b in branches}
     energy = domains(**{**domains_of(law), **limits})(relaxing)
+
+    def total(*shares: Any) -> Any:
+        return sum(shares)
+
+    taking(total, [b.weight for b in branches])
+    energy = marked(energy, combinations={"the sum of g": (total, between(0, 1, _RELAXED))})
     return memory(**remembered)(isotropic(**constants_of(law))(energy))
 
 

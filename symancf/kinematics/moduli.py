@@ -11,7 +11,7 @@ import sympy as sp
 from symancf_codegen.functions import derivative, symbolic
 
 from ..errors import KinematicsError
-from ..values.domain import between, domains_of, marked
+from ..values.domain import between, combinations_of, domains_of, marked
 from ..values.domain import positive as positive_number
 from ..values.functions import REQUIRED, arguments_of, taking
 from .naming import signature
@@ -213,5 +213,21 @@ def _of_pair(energy: Energy, pair: tuple[str, str]) -> Energy:
     limits = {p: d for p, d in domains_of(energy).items() if p not in constants}
     two = {p: domains_of(energy).get(p, _LIMITS[p]) for p in pair}
     law.domains = {**limits, **two}  # type: ignore[attr-defined]
+
+    def constant(name: str) -> Callable[..., Any]:
+        """Return a constant of the law as a function of the two moduli and of other parameters."""
+        asks = arguments_of(constants[name]).positional
+        names = (*pair, *(a for a in asks if a not in all_moduli))
+
+        def value(*numbers: Any) -> Any:
+            at = dict(zip(names, numbers, strict=True))
+            at |= dict(zip(all_moduli, PAIRS[pair](*numbers[:2]), strict=True))
+            return constants[name](*(at[a] for a in asks))
+
+        taking(value, names)
+        return value
+
+    derived = {p: (constant(p), d) for p, d in domains_of(energy).items() if p in constants}
+    law.combinations = {**combinations_of(energy), **derived}  # type: ignore[attr-defined]
     del law.constants  # type: ignore[attr-defined]
     return law

@@ -231,6 +231,12 @@ def domains_of(energy: Function) -> Mapping[str, Domain]:
     return declared_domains
 
 
+def combinations_of(energy: object) -> Mapping[str, tuple[Callable[..., Any], Domain]]:
+    """Return what an energy declares of several parameters: a function of them, its domain."""
+    declared: Mapping[str, tuple[Callable[..., Any], Domain]] = getattr(energy, "combinations", {})
+    return declared
+
+
 def checked(what: str, key: str, value: Any, domain: Domain | None) -> Any:
     """Return a number, `Parameter` or function of time that watches its domain, at once if it can.
 

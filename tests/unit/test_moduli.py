@@ -167,3 +167,28 @@ def test_refused() -> None:
         sa.Body(mesh, element, sa.energies.ogden(terms=2), E=E, nu=NU, alpha1=2.0, alpha2=-2.0)
     with refused(sa.ParameterError, asked="ratio"):
         sa.Body(mesh, element, sa.energies.mooney_rivlin(), E=E, nu=NU)
+
+
+def test_constants_that_follow_have_their_domains() -> None:
+    """The shear modulus of an extended tube is Gc (1 - 2 delta^2) + Ge: Gc would be negative."""
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
+    law, element = sa.energies.extended_tube(), sa.elements.hex8_plain
+    others = {"delta": 0.9, "beta": 0.3, "ratio": 0.1}
+    with refused(sa.ParameterError, asked="Gc"):
+        sa.Body(mesh, element, law, G=G, k=K, **others)
+    delta = sa.Parameter("delta", 0.2)
+    body = sa.Body(mesh, element, law, E=E, nu=NU, **{**others, "delta": delta})
+    watched = body._uniform_values()["delta"]
+    assert watched(0.0) == 0.2
+    delta.value = 0.9
+    with refused(sa.ParameterError, asked="Gc"):
+        watched(0.0)
+
+
+def test_shares_of_a_series_sum_to_less_than_one() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
+    law = sa.energies.prony(sa.energies.yeoh(), g=(0.3, 0.2), tau=(1.0, 2.0))
+    given = {"G": G, "k": K, "C20": 0.0, "C30": 0.0}
+    sa.Body(mesh, sa.elements.hex8_plain, law, **given, g1=0.6, g2=0.3)
+    with refused(sa.ParameterError, asked="the sum of g"):
+        sa.Body(mesh, sa.elements.hex8_plain, law, **given, g1=0.6, g2=0.6)
