@@ -374,3 +374,14 @@ def test_a_law_with_narrow_domains_is_found_among_many_samples() -> None:
     ((stress, _),) = response.stress([sa.MaterialTest.uniaxial(x, x)], values)
     found = sa.fit(law, sa.MaterialTest.uniaxial(x, stress[:, 0]), seed=1)
     assert max(found.rms.values()) < 1e-10
+
+
+@pytest.mark.parametrize("law", [sa.energies.saint_venant_kirchhoff(), sa.energies.hencky()])
+def test_the_volume_changes_where_poisson_s_ratio_is_known(law: Any) -> None:
+    # found by another way: at constant volume E would be 2 (1 + nu) E/3
+    strain = np.linspace(0.0, 1e-4, 5)
+    test = sa.MaterialTest.uniaxial(strain=strain, stress=100.0 * strain)
+    nu_or_k = {"nu": 0.3} if "nu" in Response(law, incompressible=False).parameters else {"k": 83.0}
+    found = sa.fit(law, test, fixed=nu_or_k).values
+    young = found.get("E") or 9 * 83.0 * found["mu"] / (3 * 83.0 + found["mu"])
+    assert young == pytest.approx(100.0, rel=1e-3)
