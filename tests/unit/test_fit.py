@@ -11,8 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf.solve.fit.response import Response
-from symancf.verify.hysteresis import CREEP, RUBBER, CreepPath, yeoh
-from symancf.verify.relaxation import YEOH
+from symancf.verify.hysteresis import CREEP, CreepPath, deviator
 from tests.refusals import refused
 
 YEOH = {"C10": 0.3, "C20": -0.02, "C30": 0.005}
@@ -396,21 +395,14 @@ def test_a_second_network_creeps_as_integrated_by_another_way() -> None:
         x = 1.0 + 0.5 * (1.0 - abs(t - 1.0))
         return np.diag([x, x**-0.5, x**-0.5]) - np.eye(3)
 
-    constants = {"C10": YEOH["C10"], "C20": YEOH["C20"], "C30": YEOH["C30"]}
-    values = constants | {f"creep_{name}": x for name, x in CREEP.items()}
+    values = {"mu": 0.9} | {f"creep_{name}": x for name, x in CREEP.items()}
     time = np.linspace(0.0, 2.0, 33)
     stretch = np.array([1.0 + path(t)[0, 0] for t in time])
     test = sa.MaterialTest.uniaxial(stretch, np.ones(33), time=time)
-    response = Response(RUBBER, incompressible=True)
-    ((stress, slope),) = response.stress([test], values, ["creep_stress"])
-    other = CreepPath(path, yeoh)
+    law = sa.energies.bergstrom_boyce(sa.energies.neo_hooke(), **CREEP)
+    ((stress, _),) = Response(law, incompressible=True).stress([test], values)
+    other = CreepPath(path, lambda F: 0.9 * deviator(F @ F.T))
     for row in (16, 32):
         P, _ = other.go(time[row - 16], time[row])
         wanted = P[0, 0] - P[1, 1] * stretch[row] ** -1.5
         assert stress[row, 0] == pytest.approx(wanted, abs=1e-3)
-    h = 1e-5
-    more, less = (
-        response.stress([test], values | {"creep_stress": CREEP["stress"] + e})[0][0]
-        for e in (h, -h)
-    )
-    assert slope[:, :, 0] == pytest.approx((more - less) / (2.0 * h), abs=1e-6)
