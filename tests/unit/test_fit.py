@@ -11,6 +11,7 @@ import pytest
 
 import symancf as sa
 from symancf.solve.fit.response import Response
+from symancf.verify.hysteresis import CREEP, CreepPath, deviator
 from tests.refusals import refused
 
 YEOH = {"C10": 0.3, "C20": -0.02, "C30": 0.005}
@@ -374,3 +375,34 @@ def test_a_law_with_narrow_domains_is_found_among_many_samples() -> None:
     ((stress, _),) = response.stress([sa.MaterialTest.uniaxial(x, x)], values)
     found = sa.fit(law, sa.MaterialTest.uniaxial(x, stress[:, 0]), seed=1)
     assert max(found.rms.values()) < 1e-10
+
+
+@pytest.mark.parametrize("law", [sa.energies.saint_venant_kirchhoff(), sa.energies.hencky()])
+def test_the_volume_changes_where_poisson_s_ratio_is_known(law: Any) -> None:
+    # found by another way: at constant volume E would be 2 (1 + nu) E/3
+    strain = np.linspace(0.0, 1e-4, 5)
+    test = sa.MaterialTest.uniaxial(strain=strain, stress=100.0 * strain)
+    nu_or_k = {"nu": 0.3} if "nu" in Response(law, incompressible=False).parameters else {"k": 83.0}
+    found = sa.fit(law, test, fixed=nu_or_k).values
+    young = found.get("E") or 9 * 83.0 * found["mu"] / (3 * 83.0 + found["mu"])
+    assert young == pytest.approx(100.0, rel=1e-3)
+
+
+def test_a_second_network_creeps_as_integrated_by_another_way() -> None:
+    """Bergström and Boyce: pulled and let back, beside SciPy's integration of order 8."""
+
+    def path(t: float) -> Any:
+        x = 1.0 + 0.5 * (1.0 - abs(t - 1.0))
+        return np.diag([x, x**-0.5, x**-0.5]) - np.eye(3)
+
+    values = {"mu": 0.9} | {f"creep_{name}": x for name, x in CREEP.items()}
+    time = np.linspace(0.0, 2.0, 33)
+    stretch = np.array([1.0 + path(t)[0, 0] for t in time])
+    test = sa.MaterialTest.uniaxial(stretch, np.ones(33), time=time)
+    law = sa.energies.bergstrom_boyce(sa.energies.neo_hooke(), **CREEP)
+    ((stress, _),) = Response(law, incompressible=True).stress([test], values)
+    other = CreepPath(path, lambda F: 0.9 * deviator(F @ F.T))
+    for row in (16, 32):
+        P, _ = other.go(time[row - 16], time[row])
+        wanted = P[0, 0] - P[1, 1] * stretch[row] ** -1.5
+        assert stress[row, 0] == pytest.approx(wanted, abs=1e-3)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import branches, symbolic
+from symancf_codegen.functions import symbolic
 
 from ...arrays import Array
 from ...kinematics.memory import STEP
@@ -102,9 +102,8 @@ class _March:
         parameters = [real(p) for p in values]
         self._numbers = [*values.values()]
         symbols = [*self._moving, *self._memory, real(STEP), *parameters]
-        rows = [branches(symbolic(e)) for e in every]
-        self._energy = compiled(symbols, rows[:1])
-        self._end = compiled(symbols, rows[1:])
+        self._energy = compiled(symbols, every[:1])
+        self._end = compiled(symbols, every[1:])
         numbers = dict(zip(parameters, self._numbers, strict=True))
         first = [symbolic(m.initial).xreplace(numbers) for m in remembered]
         self._start = [float(x) if x.is_number else 0.0 for x in first]
@@ -140,8 +139,9 @@ class _March:
     def _power(self, F: Array, change: Array, memory: list[Array], dt: Array) -> Array:
         """Return P : dF of a change dF, by a difference of fourth order."""
         h = 1e-3 / max(float(np.abs(change).max()), 1e-300)
-        values = [self._at(self._energy, F + s * h * change, memory, dt)[0] for s in (-2, -1, 1, 2)]
-        far_minus, minus, plus, far_plus = values
+        near = np.concatenate([F + s * h * change for s in (-2, -1, 1, 2)])
+        (energy,) = self._at(self._energy, near, [np.tile(m, 4) for m in memory], np.tile(dt, 4))
+        far_minus, minus, plus, far_plus = np.split(energy, 4)
         return np.asarray((8.0 * (plus - minus) - (far_plus - far_minus)) / (12.0 * h))
 
     def _of_end(self, F: Array, memory: list[Array], dt: Array) -> tuple[Array, Array, list[Array]]:

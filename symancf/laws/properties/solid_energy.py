@@ -57,10 +57,16 @@ FUNCTIONS: list[Any] = [
 
 
 def compiled(symbols: Sequence[sp.Symbol], rows: Sequence[sp.Expr]) -> Any:
-    """Return expressions as a function of arrays, with common parts found once."""
-    rows = [e.xreplace({sp.zoo: sp.nan, sp.oo: sp.nan}) for e in rows]
+    """Return expressions, also with kinks, as a function of arrays; common parts are found once."""
     lets, short = sp.cse(rows, symbols=sp.numbered_symbols("let_"))
-    return numerical(symbols, short, FUNCTIONS, lets=lets)
+    return numerical(
+        symbols, [*map(_finite, short)], FUNCTIONS, lets=[(s, _finite(e)) for s, e in lets]
+    )
+
+
+def _finite(e: sp.Expr) -> sp.Expr:
+    """Return an expression whose kinks are `Piecewise`, NaN where it is not finite."""
+    return branches(e).xreplace({sp.zoo: sp.nan, sp.oo: sp.nan})
 
 
 class SolidEnergy:

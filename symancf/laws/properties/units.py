@@ -65,9 +65,18 @@ class _Units:
     quantities: dict[sp.Symbol, Exponents]
     unknown: dict[sp.Symbol, Exponents] = field(default_factory=dict)
     solved: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    found: dict[sp.Expr, Exponents | None] = field(default_factory=dict)
 
     def of(self, e: sp.Expr) -> Exponents | None:
-        """Return the unit of an expression; None: it may have any, as 0 and decimal numbers."""
+        """Return the unit of an expression; None: it may have any, as 0 and decimal numbers.
+
+        Parts that occur in many places are looked at once.
+        """
+        if e not in self.found:
+            self.found[e] = self._of(e)
+        return self.found[e]
+
+    def _of(self, e: sp.Expr) -> Exponents | None:
         if isinstance(e, sp.Symbol):
             return self._of_symbol(e)
         if e.is_number:
@@ -132,10 +141,12 @@ class _Units:
 
     def _of_product(self, e: sp.Mul) -> Exponents | None:
         total, free = NO_UNIT, False
-        measured = bool(e.free_symbols - self.quantities.keys())  # parameters have the unit, if any
         for factor in e.args:
             unit = self.of(factor)
-            free |= unit is None and not (measured and isinstance(factor, sp.Float))
+            # beside parameters, which have the unit, if any, a number has none
+            free |= unit is None and not (
+                isinstance(factor, sp.Float) and e.free_symbols - self.quantities.keys()
+            )
             if unit is not None:
                 total = (total[0] + unit[0], total[1] + unit[1], total[2] + unit[2])
         return None if free else total

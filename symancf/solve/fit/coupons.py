@@ -296,8 +296,9 @@ class Coupons:
 
 
 def _free_volume(response: Response, fixed: Mapping[str, float]) -> bool:
-    """Whether constants that only a change of volume determines are not known."""
-    return response.has_volume and not any(p in fixed for p in response.ineffective)
+    """Whether there are constants that only a change of volume determines, and none is known."""
+    volume = response.ineffective if response.has_volume else ()
+    return bool(volume) and not any(p in fixed for p in volume)
 
 
 def _require_monotonic(response: Response, test: MaterialTest) -> None:

@@ -62,8 +62,8 @@ def fit(
     start : name -> value where to begin; of constants not named many samples are tried.
     bounds : name -> (least, largest); beside the domains that the law declares.
     incompressible : whether the material keeps its volume in the tests. By default where the law
-        has a volumetric part and nothing is known of it: no volumetric test, its constants not
-        `fixed`.
+        has constants of its volumetric part alone and nothing is known of them: no volumetric
+        test, none `fixed`. With E and nu the volume changes.
     positive_terms : let each term that is linear in a constant store energy (of Ogden's law
         :math:`\mu_i \alpha_i > 0`), which suffices for stability.
     seed : of the samples.

@@ -10,7 +10,7 @@ L_2` and no volumetric part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,16 +121,18 @@ class Response:
         history = {m.symbol: m for m in called.history if not m.total}
         whole = sp.Add(*parts.values())
         first = {m.symbol: m.initial for m in called.history}
-        self._ends = limits(whole, {}, along, {*_L}, first)
-        energy, updates = _pruned(whole.xreplace(along), history, along)
+        unknown = {x.symbol: x for x in called.local}
+        ends = limits(whole, {}, along, {*_L, *unknown}, first)
+        left = _pruned(whole.xreplace(along), unknown, history, along)
+        self._ends = tuple(e.xreplace(left.zero) for e in ends)
+        updates, local = left.updates, [*left.equations]
         self._memory, self.has_memory = [*updates], bool(updates)
-        local = [x.symbol for x in called.local]
         self._unknown = len(local)
-        self._start = [symbolic(x.start).xreplace(along) for x in called.local]
+        self._start = [symbolic(unknown[s].start).xreplace(along) for s in local]
         self.symbols = [real(STEP), *axes, *local, *self._memory, *self._theta]
         self._moving = [*axes, *local]
-        self._energy = branches(energy)
-        equations = (_equation(x, self._energy, along) for x in called.local)
+        self._energy = branches(left.energy)
+        equations = map(branches, left.equations.values())
         self._forces = sp.Matrix([*(sp.diff(self._energy, x) for x in axes), *equations])
         self._updates = _column([branches(u) for u in updates.values()])
         self._initial = _column([history[m].initial for m in self._memory])
@@ -518,37 +520,64 @@ def _column(entries: Sequence[sp.Expr]) -> sp.Matrix:
     return sp.Matrix(len(entries), 1, list(entries))
 
 
-def _equation(unknown: Local, energy: sp.Expr, along: Mapping[sp.Basic, sp.Basic]) -> sp.Expr:
-    """Return the equation of an unknown of the law: its own, or that the energy is stationary."""
-    if unknown.equation is None:
-        return sp.diff(energy, unknown.symbol)
-    return branches(unknown.equation.xreplace(along))
+@dataclass(frozen=True)
+class _Pruned:
+    """A law along the axes of a test, without what stays 0 or does nothing.
+
+    Attributes
+    ----------
+    energy : of the rest.
+    equations : of the unknowns of the law that are left.
+    updates : of what is remembered and needed.
+    zero : what stays 0.
+    """
+
+    energy: sp.Expr
+    equations: dict[sp.Symbol, sp.Expr]
+    updates: dict[sp.Symbol, sp.Expr]
+    zero: Mapping[sp.Symbol, sp.Expr]
 
 
 def _pruned(
-    energy: sp.Expr, history: Mapping[sp.Symbol, Any], along: Mapping[sp.Basic, sp.Basic]
-) -> tuple[sp.Expr, dict[sp.Symbol, sp.Expr]]:
-    """Return energy and updates of what is remembered, without what stays 0 or does nothing."""
+    energy: sp.Expr,
+    unknown: Mapping[sp.Symbol, Local],
+    history: Mapping[sp.Symbol, Any],
+    along: Mapping[sp.Basic, sp.Basic],
+) -> _Pruned:
+    """Return a law without unknowns and memory that begin at 0 and stay there."""
+    equations = {
+        s: sp.diff(energy, s) if x.equation is None else x.equation.xreplace(along)
+        for s, x in unknown.items()
+    }
     updates = {s: m.update.xreplace(along) for s, m in history.items()}
-    zero = {s: sp.S.Zero for s in updates if history[s].initial == 0}
+    moves = {**equations, **updates}
+    begins = {
+        **{s: x.start for s, x in unknown.items()},
+        **{s: history[s].initial for s in updates},
+    }
+    zero = {s: sp.S.Zero for s in moves if begins[s] == 0}
     while True:
-        moved = [s for s in zero if _diagonal(updates[s].xreplace(zero)) != 0]
+        moved = [s for s in zero if _diagonal(moves[s].xreplace(zero)) != 0]
         if not moved:
             break
         zero = {s: sp.S.Zero for s in zero if s not in moved}
-    updates = {s: _diagonal(u.xreplace(zero)) for s, u in updates.items() if s not in zero}
     energy = _diagonal(energy.xreplace(zero))
-    if any(e.has(log_stretch, stretch_axis) for e in (energy, *updates.values())):
+    moves = {s: _diagonal(e.xreplace(zero)) for s, e in moves.items() if s not in zero}
+    if any(e.has(log_stretch, stretch_axis) for e in (energy, *moves.values())):
         raise KinematicsError(
             "a law whose memory turns out of the axes of a test has no response to it here"
         )
-    return energy, _needed(energy, updates)
+    equations = {s: e for s, e in moves.items() if s in unknown}
+    updates = {s: e for s, e in moves.items() if s in history}
+    return _Pruned(energy, equations, _needed((energy, *equations.values()), updates), zero)
 
 
-def _needed(energy: sp.Expr, updates: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
-    """Return the updates on which the energy depends, at once or by others."""
+def _needed(
+    expressions: Iterable[sp.Expr], updates: Mapping[sp.Symbol, sp.Expr]
+) -> dict[sp.Symbol, sp.Expr]:
+    """Return the updates on which expressions depend, at once or by others."""
     needed: set[sp.Symbol] = set()
-    fresh = energy.free_symbols & updates.keys()
+    fresh = set().union(*(e.free_symbols for e in expressions)) & updates.keys()
     while fresh:
         needed |= fresh
         fresh = set().union(*(updates[s].free_symbols for s in fresh)) & updates.keys() - needed

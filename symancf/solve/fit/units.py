@@ -69,10 +69,8 @@ def require_signs(test: MaterialTest) -> None:
     ParameterError
     """
     strain = test.along - 1.0
-    if (
-        not strain.any()
-        or not (_against(test) | (strain == 0.0) | (test.stress[:, 0] == 0.0)).all()
-    ):
+    against = _against(test)
+    if not against.any() or not (against | (strain == 0.0) | (test.stress[:, 0] == 0.0)).all():
         return
     pressure = test.kind == "volumetric"
     raise ParameterError(
