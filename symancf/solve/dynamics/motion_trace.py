@@ -165,6 +165,18 @@ class MotionTrace:
         self.motion.span = self.request.span(float(self.times[0]), float(began))
         self.motion.move_to(time)
 
+    def bring(self, n: int) -> bool:
+        """Let the states of the step that ends in the n-th one, where the motion is, be in memory.
+
+        Tells whether steps were repeated for that, from where the motion went back (collective).
+        """
+        if self.states.has_step(n):
+            return False
+        after = self.states[n]
+        self.states.part(n - 1)
+        self.go_to(after)
+        return True
+
     def parts(self, first: int, end: int) -> Iterator[tuple[Sequence[State], int, int]]:
         """Return states that came together, and which of them are some of the trace."""
         while first < end:
