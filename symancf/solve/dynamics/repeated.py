@@ -64,6 +64,10 @@ class RepeatedSteps(TimeSteps):
         """Tell whether the last step has been made."""
         return self.problem.steps - self.begun[1] >= self._last
 
+    def _goes_on(self) -> bool:
+        """Tell whether the motion goes on, after these steps, too."""
+        return self.system.time < self.request.to
+
     def _is_watched(self, ahead: bool) -> bool:
         """Tell that nobody looks at steps."""
         return False

@@ -26,7 +26,7 @@ from .instants import Instants, rows_of_motions
 from .monitors import Observed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ...arrays import Array, Ints
     from ...assembly.discrete import DiscreteSystem
@@ -491,7 +491,7 @@ class TimeSteps:
             problem._measure()
         if self.every:
             self._rest()
-        if not self.done and (end := self.request.next(self.system.time)) != self.integrator.end:
+        if self._goes_on() and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
         if self.trace is not None:
             self._extend(self.trace)
@@ -499,6 +499,10 @@ class TimeSteps:
     def _ends(self) -> bool:
         """Tell whether the last step has been made."""
         return self.problem._ended_by is not None or self.system.time >= self.request.to
+
+    def _goes_on(self) -> bool:
+        """Tell whether the motion goes on after the last step."""
+        return not self.done
 
     def _extend(self, trace: Trace) -> None:
         """Give a trace the states of the last steps (collective)."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 UNITS = {"": 1.0, "B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 #: bytes of a state beside its arrays
-OBJECTS = 4000.0
+OBJECTS = 2000.0
 #: relative: what norms of states that are repeated may differ by
 SAME = 1e-6
 #: states beside those of stretches: the first and the last one, and restart points under way
@@ -321,8 +321,10 @@ class Trace(Displayable, OwnAttributes):
         for stretch in self._stretches:
             found.append(stretch.restart)
             for part in stretch.parts:
-                of_steps = isinstance(part, StatesOfSteps)
-                found.append((part.motions, part.functions) if of_steps else part)  # type: ignore
+                if isinstance(part, StatesOfSteps):
+                    found.append((part.motions, part.functions))
+                else:
+                    found.append(part)
         arrays = {id(a): a.nbytes for a in _arrays(found)}
         self.bytes, self._last = sum(arrays.values()), {*arrays}
 
@@ -397,7 +399,8 @@ class Trace(Displayable, OwnAttributes):
             raise ParameterError(
                 f"the steps from t = {self._times[first]:g} to {self._times[number]:g}, repeated "
                 "for a gradient, end in another state than before: something that the motion "
-                "depends on has changed since solve, as a function of time; or take more memory, "
+                "depends on has changed, as a function of time since solve, or the state by a "
+                "monitor; or take more memory, "
                 "sa.Trace(memory=...)",
                 asked="gradient",
                 given=float(self._times[number]),
