@@ -65,6 +65,8 @@ PAGES = {  # picture -> page
     "tendon_arm": "how-to/tendon-driven-arm",
     "magnetic_beam": "how-to/magnetic-beam",
     "driven_strips": "how-to/driven-strips",
+    "muscle_arm": "how-to/muscle-arm",
+    "bimetal": "how-to/bimetal-strip",
     "dielectric_film": "how-to/dielectric-film",
     "viscoelastic_finger": "how-to/viscoelastic-finger",
     "wound_actuator": "how-to/fibre-reinforced-actuator",

@@ -47,16 +47,31 @@ class CStructure(ctypes.Structure):
 
     Attributes
     ----------
-    kinds : types of the arrays to which fields point.
+    kinds : types of the arrays to which fields point, and whether C only reads them (``const``).
     """
 
-    kinds: ClassVar[dict[str, DType]] = {}
+    kinds: ClassVar[dict[str, tuple[DType, bool]]] = {}
 
     def give(self, **values: Any) -> None:
-        """Set fields, those that are addresses to arrays: to copies where C's type is another."""
+        """Set fields, those that are addresses to arrays.
+
+        What C only reads is copied where its type is another one, or it is not contiguous.
+
+        Raises
+        ------
+        TypeError : C would write into a copy, or read other numbers.
+        """
         arrays = vars(self).setdefault("_arrays", {})  # which live as long
         for name, value in values.items():
             if isinstance(value, np.ndarray):
-                arrays[name] = np.ascontiguousarray(value, self.kinds[name])
+                kind, constant = self.kinds[name]
+                arrays[name] = np.ascontiguousarray(value, kind)
+                if arrays[name] is not value and not (
+                    constant and np.array_equal(arrays[name], value)
+                ):
+                    raise TypeError(
+                        f"{type(self).__name__}.{name}: an array of {value.dtype} with strides "
+                        f"{value.strides} for {'const ' if constant else ''}{kind} of C"
+                    )
                 value = address(arrays[name])
             setattr(self, name, value)

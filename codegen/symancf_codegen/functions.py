@@ -153,15 +153,6 @@ MAX_DEPTH = 150
 MAX_SHOWN_OPERATIONS = 1000
 
 
-def obstacle(expression: sp.Basic) -> str | None:
-    """Return what keeps an expression from being compiled, in words; None if nothing does."""
-    bad = undefined(expression)
-    if bad is not None:
-        return f"{short(bad)} is infinite, undefined, complex or beyond the range of numbers"
-    part = uncompilable(expression)
-    return None if part is None else part[1]
-
-
 def undefined(expression: sp.Basic) -> sp.Basic | None:
     """Return the part of an expression that is no finite real number in double precision."""
     for e in _parts(expression):

@@ -33,6 +33,10 @@ _TENSION = "uniaxial tension of new specimens, ASTM D412, 450 mm/min, room tempe
 _SMOOTH_ON = "technical bulletin of the maker, Smooth-On"
 
 
+#: Prony series of VHB 4910: shares [-] and relaxation times [s].
+_VHB_SHARES, _VHB_TIMES = (0.5956, 0.1775, 0.09645), (0.5685, 7.272, 84.96)
+
+
 @dataclass(frozen=True)
 class Card:
     """A material: a law with constants, and what is known of them.
@@ -140,12 +144,15 @@ def _elastic(name: str, rho: float, E: float, alpha: float, most: float, source:
 _CARDS = (
     _yeoh("Ecoflex 00-10", 3.655, 0.126, 0.0003, 2.0, 0.12, 1040.0),
     _yeoh("Ecoflex 00-30", 7.341, 0.3019, -0.0186, 2.0, 0.08, 1070.0),
+    _yeoh("Ecoflex 00-35 FAST", 13.06, 0.6629, -0.0114, 3.0, 0.06),
     _yeoh("Ecoflex 00-50", 9.659, 0.655, -0.0381, 2.0, 0.10, 1070.0),
     _yeoh("Dragon Skin FX-Pro", 14.12, 0.895, -0.0202, 3.0, 0.05),
     _yeoh("Dragon Skin 10", 20.77, 3.436, -0.149, 2.0, 0.04, 1070.0),
     _yeoh("Dragon Skin 20", 55.89, 10.81, -0.6011, 2.0, 0.09, 1080.0),
     _yeoh("Dragon Skin 30", 86.86, 11.29, -0.5605, 2.0, 0.06, 1080.0),
     _yeoh("Rebound 25", 47.09, 5.521, -0.213, 2.0, 0.05),
+    _yeoh("Mold Star 16 FAST", 41.05, 3.124, -0.0541, 3.0, 0.03),
+    _yeoh("Mold Star 20T", 53.75, 3.802, -0.0712, 3.0, 0.04),
     _yeoh("SortaClear 40", 137.8, 6.335, -0.0919, 3.0, 0.02),
     _yeoh("RTV615", 162.1, 17.0, -0.2335, 1.0, 0.03),
     Card(
@@ -169,6 +176,26 @@ _CARDS = (
         choices=("k",),
     ),
     Card(
+        "VHB 4910",
+        energies.prony(energies.ogden(terms=1), g=_VHB_SHARES, tau=_VHB_TIMES),
+        {
+            "mu1": 0.1616e6,
+            "alpha1": 1.603,
+            "k": BULK * 0.1295e6,
+            "rho": 960.0,
+            **{f"g{i}": g for i, g in enumerate(_VHB_SHARES, 1)},
+            **{f"tau{i}": tau for i, tau in enumerate(_VHB_TIMES, 1)},
+        },
+        "tests: Chongran Zhao, VHB4910_data (2025), github.com/Chongran-Zhao/VHB4910_data; "
+        "constants: least squares of four of them, by symancf",
+        (0.0, 3.0),
+        None,
+        "uniaxial: ramps of 0.25 1/s, holds of 400 s, loading and unloading at 0.01 to 0.05 1/s; "
+        "rms 1 to 8 % of the largest stress; times in s, moduli at once; room temperature",
+        choices=("k",),
+        density_source="technical data of the maker, 3M",
+    ),
+    Card(
         "Sylgard 184, cured at 25 C",
         energies.neo_hooke(),
         {"mu": 1.32e6 / 3, "lam": BULK * 1.32e6 / 3, "rho": 1030.0},
@@ -187,6 +214,14 @@ _CARDS = (
         12e-6,
         1e-3,
         "EN 1993-1-1:2005, 3.2.6; density: EN 1991-1-1:2002, table A.4 (77 kN/m^3)",
+    ),
+    _elastic(
+        "stainless steel 1.4301",
+        7900.0,
+        200e9,
+        16e-6,
+        5e-4,
+        "EN 1993-1-4:2006, 2.1; density and expansion: EN 10088-1:2005, physical properties",
     ),
     _elastic("aluminium alloy", 2700.0, 70e9, 23e-6, 1e-3, "EN 1999-1-1:2007, 3.2.5"),
 )
@@ -241,7 +276,7 @@ def card(name: str, units: str = "SI") -> Card:
 def _factor(name: str, stress: float, density: float) -> float:
     if name == "rho":
         return density
-    return 1.0 if name == "nu" or name.startswith("alpha") else stress
+    return 1.0 if name.startswith(("nu", "alpha", "g", "tau")) else stress
 
 
 def cards() -> Table:

@@ -10,17 +10,16 @@ from sympy import Add, Expr, Matrix, Piecewise, Rational, eye, sqrt, zeros
 from symancf_codegen.functions import expm1mx, log_stretch, stretch_axis
 
 from ..kinematics.memory import Remembered, memory, remember
-from ..kinematics.moduli import OWN, isotropic
+from ..kinematics.moduli import OWN, YOUNG, isotropic
 from ..values import arguments
 from ..values.domain import by_call, domains, not_negative, positive
 from ..values.functions import REQUIRED, taking
-from .solids import SOLID
 
 if TYPE_CHECKING:
     from .solids import Energy
 
 _DOMAINS = {
-    **SOLID,
+    **YOUNG,
     "yield_stress": positive(),
     "hardening": not_negative("a material that softens tears in one row of cells"),
     "kinematic": not_negative(),

@@ -30,7 +30,6 @@ Parts = dict[str, Expr]
 Energy = Callable[..., Expr]
 
 MAX_TERMS = 20  # terms; those of tables are three
-SOLID = YOUNG
 
 
 @catalogue
@@ -154,7 +153,7 @@ def neo_hooke(J: Expr, I1: Expr, *, mu: Expr, lam: Expr) -> Parts:
 
 @catalogue
 @isotropic(**OWN)
-@domains(**SOLID)
+@domains(**YOUNG)
 @moduli("isotropic", E=lambda E: E, nu=lambda nu: nu)
 def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     r"""St Venant-Kirchhoff solid: linear in the Green-Lagrange strain, for small strains.
@@ -302,8 +301,9 @@ def arruda_boyce(J: Expr, I1: Expr, *, mu: Expr, lambda_m: Expr, k: Expr) -> Par
 
     - J, I1 : det F and tr C of a solid element [-].
     - mu : [Pa]; the shear modulus is mu (1 + 3/(5 lambda_m^2) + 99/(175 lambda_m^4) + ...).
-    - lambda_m : stretch at which the chains are straight [-]. The series has no end there: it is
-      for stretches of the chains, sqrt(I1/3), well below.
+    - lambda_m : stretch at which the chains are straight [-]. The series has no end there: at
+      stretches of the chains, sqrt(I1/3), of 0.5, 0.7, 0.8 and 0.9 lambda_m its stress is 0.07,
+      2.4, 10 and 34 % below that of the inverse Langevin function. `gent` has an end.
     - k : bulk modulus [Pa].
 
     which returns ``{"deviatoric", "volumetric"}``: energy per reference volume [J/m^3].

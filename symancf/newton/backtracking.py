@@ -227,7 +227,7 @@ class Mends(Protocol):
 
 
 class MendedSteps(Aid):
-    """Replaces steps that a Krylov solver has failed to find.
+    """Replaces steps that a Krylov solver has failed to find; cuts those that only lead downhill.
 
     Parameters
     ----------
@@ -237,32 +237,17 @@ class MendedSteps(Aid):
     """
 
     def __init__(self, equations: VectorEquations, linear: Mends, evaluate: Evaluate) -> None:
-        self.equations, self._linear, self._evaluate = equations, linear, evaluate
+        self.equations, self._linear = equations, linear
+        self._search = LineSearch(equations, evaluate)
 
     def step(self) -> bool:
         """Mend the step; tell whether there is one."""
         equations = self.equations
         mended = self._linear.mend(equations.F, equations.step)
         if mended is Mended.DOWNHILL:
-            self._shorten()
+            self._search.step()  # stiff directions turn forces round
         return mended is not Mended.NOT
 
     def settled(self) -> bool:
         """Tell whether the last step was one of Newton's."""
         return not self._linear.mended
-
-    def _shorten(self) -> None:
-        """Halve a step that is none of Newton's until it ends before forces turn round by it.
-
-        With a potential it leads downhill as long as R(u - a y) . y > 0; stiff directions turn
-        that into far more than it was at the beginning.
-        """
-        equations, step = self.equations, self.equations.step
-        slope, trial, g = equations.F.dot(step), step.duplicate(), step.duplicate()
-        for _ in range(MAX_HALVINGS):
-            trial.waxpy(-1.0, step, equations.x)
-            bad = self._evaluate(trial, g)
-            if not bad and g.dot(step) >= -REVERSED_FORCE_RATIO * slope:
-                return
-            step.scale(0.5)
-            slope *= 0.5

@@ -97,17 +97,6 @@ def parsed(path: Path) -> Element:
     return ElementTree.fromstring(content)
 
 
-def write_vtu(path: Path, samples: Samples, time: float | None = None) -> None:
-    """Write one piece of samples that fit together, under a temporary name until it is complete.
-
-    Raises
-    ------
-    OSError : the file cannot be written.
-    """
-    with pieces(path, time) as add:
-        add(samples)
-
-
 @contextmanager
 def pieces(path: Path, time: float | None = None) -> Iterator[Callable[[Samples], None]]:
     """Give a function that adds a piece to a file, which takes its name at the end of the block.
@@ -283,7 +272,7 @@ def _encoded(array: Data) -> Iterator[bytes]:
 
 
 def read_vtu(path: Path) -> Samples:
-    """Read a file written by `write_vtu`.
+    """Read a file written by `pieces`.
 
     Raises
     ------

@@ -89,8 +89,12 @@ def _is_plain(kind: Any) -> bool:
     return kind in _PLAIN.values()
 
 
-def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type, DType | None]]:
+def _fields(
+    line: str, types: Mapping[str, type]
+) -> Iterator[tuple[str, type, tuple[DType, bool] | None]]:
     """Yield names and types of what a line declares, and what plain numbers pointers point to.
+
+    With these, whether they are constants.
 
     KeyError: of a type that is not known.
     """
@@ -107,7 +111,8 @@ def _fields(line: str, types: Mapping[str, type]) -> Iterator[tuple[str, type, D
             raise KeyError(text)
         stars, name, count = match.groups()
         kind: Any = types[of] if not stars else _pointer(stars, types.get(of))
-        to = np.dtype(_PLAIN[of]) if stars == "*" and of in _PLAIN else None
+        constant = line.lstrip().startswith("const ")
+        to = (np.dtype(_PLAIN[of]), constant) if stars == "*" and of in _PLAIN else None
         yield name, kind * int(count) if count else kind, to
 
 

@@ -120,15 +120,9 @@ class FixedFactor:
         renew, solve = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in both)
         return renew, solve
 
-    def solve_transposed(self, b: Array) -> Array:
-        """Return the solution with the transposes of the last factors."""
-        x = np.empty(len(b))
-        self._library.symancf_factor_solve_transposed(self._place, pointer(b), pointer(x))
-        return x
-
     @property
     def transposes(self) -> int:
-        """The address of the function of C of `solve_transposed`, see `functions`."""
+        """The address of that which solves with the transposes of the last factors."""
         function = self._library.symancf_factor_solve_transposed
         return ctypes.cast(function, ctypes.c_void_p).value or 0
 

@@ -51,6 +51,7 @@ _MODULES = (
     "plasticity",
     "gradients",
     "gradients_of_goals",
+    "gradients_of_models",
     "fields",
     "experiments",
     "composite_beams",

@@ -331,7 +331,7 @@ def struck(two: bool, courant: float = 1.0) -> tuple[float, float, float, float]
     return (ends[1] - ends[0]) / time, mean, impulse / (2.0 * rho * L * v), energy / start
 
 
-@case("F11_bar_impact", "waves of a bar: 2 L/c, rho c v")
+@case("F11_bar_impact", "waves of a bar: 2 L/c, rho c v", short=4)
 def bars() -> Iterator[Number]:
     """A bar hits a wall, or its like: duration, pressure, impulse; no energy is created."""
     for two, name in ((False, "on a wall"), (True, "on its like")):

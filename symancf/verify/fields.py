@@ -67,7 +67,7 @@ def bent(body: sa.Body, length: float, wide: float, right: float) -> tuple[float
     return float(2 * z[1] - z[0] - z[2]) / (0.2 * length) ** 2, right
 
 
-@case("C51_rod_free_strains", "closed form: curves of constant and of given curvature")
+@case("C51_rod_free_strains", "closed form: curves of constant and of given curvature", short=5)
 def free_rods() -> Iterator[Number]:
     """Rods without loads: heat that bends them to an arc, a muscle's helix, a given curvature."""
     length, height = 0.2, 0.004

@@ -357,7 +357,7 @@ def inf_sup(element: Element, kind: Kind, n: int) -> Array:
     return np.asarray(np.sqrt(np.abs(eigh(S, M, eigvals_only=True))))
 
 
-@case("E12_inf_sup", "theory: bounded below (C. Taylor, P. Hood; F. Brezzi, M. Fortin)")
+@case("E12_inf_sup", "theory: bounded below (C. Taylor, P. Hood; F. Brezzi, M. Fortin)", short=2)
 def stable_pressures() -> Iterator[Number]:
     """Least singular values of the constraint: those of stable pairs stay, of others fall."""
     for element, kind in PAIRS:

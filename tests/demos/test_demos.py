@@ -110,10 +110,3 @@ def test_no_demo_is_missing(repository: Path) -> None:
         assert shown is not None, name
         assert shown[1] in pictures
         assert duration(path)
-
-
-def test_the_plate_pendulum_on_a_finer_mesh(tmp_path: Path) -> None:
-    demo = available()["plate_pendulum"]
-    done = mpirun(2, demo, "-n", "16", "-short", timeout=200, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "16 x 16 elements" in done.stdout

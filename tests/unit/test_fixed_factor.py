@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import symancf as sa
-from symancf.arrays import Array, Mask
+from symancf.arrays import Array, Mask, pointer
 from symancf.solve.fixed_factor import FixedFactor
 from symancf.solve.solver import _suits_fixed
 from tests.motion import rope
@@ -383,7 +384,9 @@ def test_solutions_with_the_transpose(own: int) -> None:
     )
     factor, b = factor_of(A, constrains, symmetric=False), rng.normal(size=A.shape[0])
     assert factor.renew()
-    x = factor.solve_transposed(b)
+    x = np.empty(len(b))
+    solve = ctypes.CFUNCTYPE(None, *3 * [ctypes.c_void_p])(factor.transposes)
+    solve(ctypes.addressof(factor.data), pointer(b), pointer(x))
     np.testing.assert_allclose(A.T @ x, b, atol=1e-9 * np.abs(b).max())
     assert np.abs(A @ x - b).max() > 0.1
     np.testing.assert_allclose(A @ factor.solve(b), b, atol=1e-9 * np.abs(b).max())

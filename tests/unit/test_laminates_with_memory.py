@@ -44,11 +44,10 @@ class Strip:
         return float(self.pull.reaction(self.system).force[0])
 
 
-@pytest.mark.parametrize("layers", [1, 3])
-def test_layers_of_one_law_are_a_plate_of_it(layers: int) -> None:
+def test_layers_of_one_law_are_a_plate_of_it() -> None:
     given = {**RUBBER, "volumetric": "full"}
     one = Strip(ancf_plate, SOFT, thickness=0.3, **given)
-    every = Strip(ancf_plate, sa.Layers([(SOFT, 0.3 / layers)] * layers), **given)
+    every = Strip(ancf_plate, sa.Layers([(SOFT, 0.1)] * 3), **given)
     for t in (0.1, 0.5, 1.0):
         assert every.to(0.2, t) == pytest.approx(one.to(0.2, t), rel=1e-9)
     lost = [s.system.remembered(s.body) for s in (one, every)]

@@ -13,7 +13,7 @@ from mpi4py import MPI
 import symancf as sa
 from symancf.mesh.conformity import side_keys
 from symancf.output.samples import Samples
-from symancf.output.vtu import write_vtu
+from symancf.output.vtu import pieces
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -275,6 +275,7 @@ def test_wedges_of_vtk_are_read_in_both_orders(kind: str, mirrored: bool, tmp_pa
     if mirrored:
         swapped = unit[:, [1, 0, 2]]
         cells = cells[:, [int(np.abs(unit - x).sum(axis=1).argmin()) for x in swapped]]
-    write_vtu(tmp_path / "wedges.vtu", Samples(mesh.points, {kind: cells}))
+    with pieces(tmp_path / "wedges.vtu") as add:
+        add(Samples(mesh.points, {kind: cells}))
     found = sa.Mesh.read(tmp_path / "wedges.vtu")
     assert found.quality()[kind].size == pytest.approx(2.0, rel=1e-13)

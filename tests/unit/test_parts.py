@@ -143,7 +143,7 @@ def test_no_force_is_too_small_or_too_large(size: float, options: dict[str, Any]
     expected, iterations = alone(1.0, **options)
     found, needed = alone(size, **options)
     assert found == pytest.approx(expected, rel=1e-9 if not options else 1e-6, abs=1e-9)
-    assert abs(needed - iterations) <= (0 if not options else 1)
+    assert abs(needed - iterations) <= (0 if not options else 2)  # of Krylov's: 1, by the last bits
 
 
 def swing(sizes: list[float]) -> list[Array]:

@@ -248,3 +248,20 @@ def test_pieces_of_many_entities_and_of_other_numbers_stay_alone() -> None:
         for name in "ab"
     ]
     assert [group.numbers for group in sa.System(*parts)._discrete.assembler.groups] == [[0], [1]]
+
+
+def test_arrays_for_c_have_its_type_or_are_copies_that_it_only_reads(tmp_path: Path) -> None:
+    (tmp_path / "some.h").write_text("typedef struct { const int32_t *read; double *out; } some;")
+    some = declared(tmp_path / "some.h")["some"]()
+    out = np.zeros(3)
+    some.give(read=np.array([1, 2]), out=out)
+    assert ctypes.cast(some.read, ctypes.POINTER(ctypes.c_int32))[1] == 2
+    assert some.out == out.ctypes.data
+    for name, array in (
+        ("read", np.array([2**40])),
+        ("read", np.array([0.5])),
+        ("out", np.zeros(3, np.float32)),
+        ("out", np.zeros((3, 2))[:, 1]),
+    ):
+        with pytest.raises(TypeError, match=rf"some\.{name}: an array of {array.dtype}"):
+            some.give(**{name: array})

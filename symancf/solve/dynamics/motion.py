@@ -275,8 +275,8 @@ class EquationsOfMotion:
         """
         d = h / 8.0
         begin, end = self.span
-        first = -2.0
-        within = begin <= time <= end  # some methods try times beyond the end
+        first, near = -2.0, 1e-9 * h  # times of steps are sums
+        within = begin - near <= time <= end + near  # some methods try times beyond the end
         if within and time + 2.0 * d > end:
             first = (end - time) / d - 4.0
         if within and time + first * d < begin:

@@ -386,10 +386,11 @@ class Native:
         vectors = dict(zip(("change", "answer", "inertial"), np.zeros((3, n)), strict=True))
         self.estimates.give(rows=np.zeros(numbering.rows), **vectors)
         of_rows = ("start", "before", "direction", "relative")
-        of_parts = ("share", "best", "least", "length", "left", "moving", "wrong")
+        of_parts = ("share", "best", "least", "length", "left")
         self.kinks.give(
             **{name: np.zeros(numbering.rows) for name in of_rows},
             **{name: np.zeros(max(rows.parts, 1)) for name in of_parts},
+            **{name: np.zeros(max(rows.parts, 1), np.uint8) for name in ("moving", "wrong")},
             trail=np.zeros((RECENT_ITERATIONS, max(rows.parts, 1))),
             norms=np.zeros(max(rows.count, 1)),
             seen=np.zeros((6, 3 * numbering.rows + 2 * n)) if newton.chooses else np.zeros(0),

@@ -279,14 +279,14 @@ class TimeSteps:
         if isinstance(made, GeneralizedAlpha):
             ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
         self.watched = self._is_watched(ahead)
-        self._rows = 0 if self.trace is None else rows_of_motions(self.system, self.trace)
+        self._rows = rows_of_motions(self.system, self.trace)
         self._motions: Array | None = None  # of steps that were made at once, for a trace
         self.instants: Instants | None = None
         # they may be functions of what laws remember, which C has of its last step alone
         calls = not all(hasattr(function, "along") for function in self.history.called)
         self._remembers = bool(self.system.memory) and calls
         if isinstance(made, GeneralizedAlpha) and ahead and self._may_record_later(made):
-            self.instants = Instants(made, problem._audit, self._show_number)
+            self.instants = Instants(made, problem._audit, self._rows, self._show_number)
         if (end := self.request.next(now)) != self.integrator.end:
             self._pass_stop(end)
 
@@ -365,13 +365,13 @@ class TimeSteps:
         )
         if not isinstance(integrator, GeneralizedAlpha) or not audit.simple:
             return False
-        rows, system, trace = self._rows, self.system, self.trace
-        if trace is not None and (not rows or system.memory or system.state_variables):
+        system, traced = self.system, self.trace is not None
+        if traced and (not self._rows or system.memory or system.state_variables):
             return False  # a trace has those of all steps
-        wanted, due = self._wanted(min(most, rows or most))
+        wanted, due = self._wanted(min(most, self._rows) if traced else most)
         if wanted < 2 or not integrator.is_steady():
             return False
-        self._motions = np.empty((wanted, 4, len(system.state))) if rows else None
+        self._motions = np.empty((wanted, 4, len(system.state))) if traced else None
         native.problem.give(traced=self._motions)
         if self.instants is not None:
             self.instants.begin(due)
@@ -399,7 +399,7 @@ class TimeSteps:
         wanted, due = most, self.history.due(most)
         if self.every:
             wanted = min(wanted, self._steps_to_restart())
-        room = 0 if self.instants is None else self.instants.most
+        room = 0 if self.instants is None else self._rows
         if len(due) > room:
             wanted, due = min(wanted, int(due[room]) - 1), due[:room]
         if len(due) and self._remembers:

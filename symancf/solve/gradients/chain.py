@@ -15,7 +15,7 @@ from ...errors import ParameterError
 from ...values.dependence import may_follow
 from ...values.parameter import Field, Parameter, evaluate, label
 from ...values.series import Shifted, TimeSeries
-from ..rates import DIFFERENCE_STEP, rates
+from ..rates import DIFFERENCE_STEP, fourth_order, rates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -275,15 +275,26 @@ class ChainRule:
         def others() -> list[Array]:
             return [x.copy() for x in [*self._values(), *self._more()]]
 
-        step = DIFFERENCE_STEP * number.size
-        change = rates(self.system, go_to, number.value, step, f"gradient by {number.name}", others)
-        found = [(a - b) / change.span for a, b in zip(*change.ends, strict=True)]
-        size = float(np.abs(change.rates.values).sum())
-        size += sum(float(np.abs(rows).sum()) for rows in change.rates.rows.values())
-        size += sum(float(np.abs(x).sum()) for x in found)
-        total = change.rates.along(self.system, by.kernels[0]) if 0 in by.kernels else 0.0
-        weights = [*self._weights(by), *by.more]
-        return total + sum(float(np.sum(w * x)) for w, x in zip(weights, found, strict=True)), size
+        def over(part: float) -> tuple[Array, bool]:
+            step = part * number.size
+            name = f"gradient by {number.name}"
+            change = rates(self.system, go_to, number.value, step, name, others)
+            found = [(a - b) / change.span for a, b in zip(*change.ends, strict=True)]
+            size = float(np.abs(change.rates.values).sum())
+            size += sum(float(np.abs(rows).sum()) for rows in change.rates.rows.values())
+            size += sum(float(np.abs(x).sum()) for x in found)
+            total = change.rates.along(self.system, by.kernels[0]) if 0 in by.kernels else 0.0
+            weights = [*self._weights(by), *by.more]
+            total += sum(float(np.sum(w * x)) for w, x in zip(weights, found, strict=True))
+            return np.array([total, size]), change.span > 1.5 * step
+
+        def central(part: float) -> Array | None:
+            found, both = over(part)
+            return found if both else None
+
+        best = fourth_order(central, self.system.sum) if self.at_each_step else None
+        total, size = over(DIFFERENCE_STEP)[0] if best is None else best
+        return float(total), float(size)
 
     def _values(self) -> list[Array]:
         """Return values and rows of all assemblers but the first."""

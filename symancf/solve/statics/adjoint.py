@@ -11,6 +11,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ...assembly.cell_fields import CellFields
+from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
@@ -103,14 +104,12 @@ class Adjoint:
         forces = bool(system.sum(np.array([np.abs(slopes.forces).sum()]))[0])
         if forces or seeds:
             pulled = self._pull(slopes.forces, seeds)
-            if forces and not pulled.all_terms:
-                raise ParameterError(
-                    "forces of supports as goals are not known where bodies touch one another: "
-                    "give a goal of places",
-                    asked="goal",
-                )
             first = pulled.coordinates
             free = free + first
+            if forces and not pulled.all_terms:
+                self._require_apart(slopes.forces)
+                none = np.zeros_like(first)
+                first = self._pull(none, seeds).coordinates if seeds else none
         w = self.linear.solve(np.where(self.fixed, 0.0, -free), transpose=True)
         last = self.linear.last  # of this state
         same = last is not None and not seeds and np.array_equal(last[0], w + slopes.forces)
@@ -122,6 +121,28 @@ class Adjoint:
         if by.all_terms and some:  # else all of it may be round-off
             self._require_solved(w, free, first, by.coordinates)
         return Weights(w + slopes.forces, by, first, seeds)
+
+    def _require_apart(self, forces: Array) -> None:
+        """Raise where points that bodies touch one another at bear weights of forces (collective).
+
+        Elsewhere the transposed tangent of contact has no part in these.
+
+        Raises
+        ------
+        ParameterError
+        """
+        found = False
+        for form in self.system.forms:
+            if isinstance(form.entities, ClosestPoints):
+                own = form.entities
+                at = np.concatenate([own.offsets.ravel(), own.element_offsets.ravel()])
+                found |= bool(forces[at[:, None] + np.arange(3)].any())
+        if self.system.comm.allreduce(found, op=MPI.LOR):
+            raise ParameterError(
+                "forces of supports as goals are not known where supports are on a side that "
+                "touches another body: give a goal of places",
+                asked="goal",
+            )
 
     def resting(self, slopes: GoalSlopes) -> Weights:
         """Return the same at a state that follows nothing, such as the first one."""
