@@ -170,12 +170,10 @@ class MotionTrace:
 
         Tells whether steps were repeated for that, from where the motion went back (collective).
         """
-        if self.states.has_step(n):
-            return False
-        after = self.states[n]
-        self.states.part(n - 1)
-        self.go_to(after)
-        return True
+        repeated = self.states.require_step(n)
+        if repeated:
+            self.go_to(self.states[n])
+        return repeated
 
     def parts(self, first: int, end: int) -> Iterator[tuple[Sequence[State], int, int]]:
         """Return states that came together, and which of them are some of the trace."""

@@ -422,9 +422,17 @@ class Trace(Displayable, OwnAttributes):
         """Return the number of the stretch to which the step belongs that ends in a state."""
         return max(0, bisect_left(self._stretches, number, key=lambda s: s.first) - 1)
 
-    def has_step(self, number: int) -> bool:
-        """Tell whether both states of the step that ends in one are in memory."""
-        return bool(self._stretches[self._stretch(number)].parts)
+    def require_step(self, number: int) -> bool:
+        """Let both states of the step that ends in one be in memory; tell whether they were not.
+
+        (collective)
+        """
+        k = self._stretch(number)
+        absent = not self._stretches[k].parts
+        if absent:
+            self._find(k)
+        self._recent = k
+        return absent
 
     def first(self, number: int) -> int:
         """Return the first of the states that are in memory together with one."""
