@@ -12,7 +12,6 @@ import pytest
 
 import symancf as sa
 from symancf.solve.gradients.checkpoints import advances, first_checkpoint
-from symancf.solve.gradients.trace import OBJECTS, OTHERS
 
 Made = tuple[sa.DynamicProblem, sa.Goal, list[Any]]
 
@@ -33,8 +32,8 @@ def memory(problem: sa.DynamicProblem, every: int) -> float:
     """Return bytes for stretches of so many steps."""
     state = problem.state
     arrays = [state.displacement, state.rate, state.acceleration, state.method["auxiliary"]]
-    size = sum(a.nbytes for a in arrays if a is not None) + OBJECTS
-    return size * (OTHERS + 3 * (every + 1) + 0.5)
+    size = sum(a.nbytes for a in arrays if a is not None) + sa.Trace._objects
+    return size * (sa.Trace._others + 3 * (every + 1) + 0.5)
 
 
 def test_checkpoints_are_the_best_ones() -> None:
@@ -78,7 +77,7 @@ def test_steps_that_are_repeated_have_the_same_bits(single: bool) -> None:
     assert trace.every == 4
     last = problem.system.state.copy()
     found = problem.gradient(goal, variables)
-    assert trace.repeated > 50
+    assert trace.repetitions > 50
     assert len(problem.history.steps) == history
     np.testing.assert_array_equal(problem.system.state, last)
     for v in variables:
@@ -95,10 +94,10 @@ def test_the_number_of_repeated_steps_is_that_of_the_formula() -> None:
     problem.solve(to=0.21, step=0.01, trace=trace)
     problem.gradient(end, variables)  # leaves the first state, a restart point
     assert trace.checkpoints == [0]
-    before = trace.repeated
+    before = trace.repetitions
     problem.gradient(end, variables)
     # stretches of a step each; the last one follows from the last state
-    assert trace.repeated - before == advances(21, 2) + 20
+    assert trace.repetitions - before == advances(21, 2) + 20
 
 
 def test_a_trace_stays_within_its_memory() -> None:

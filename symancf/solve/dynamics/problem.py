@@ -676,7 +676,7 @@ class DynamicProblem(OneProcess, Displayable):
         Returns the states, if they are asked for, and the restart point there. Nobody looks at the
         steps, and the motion is where it was before.
         """
-        from .repeated import RepeatedSteps
+        from .repetition import RepeatedSteps
 
         assert self._trace is not None
         present, energies, span = self._present(), self._energies, self._motion.span

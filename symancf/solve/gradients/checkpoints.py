@@ -35,7 +35,7 @@ def repetitions(parts: int, checkpoints: int) -> int:
 
 
 def advances(parts: int, checkpoints: int) -> int:
-    """Return over how many parts a sweep backwards advances at least.
+    """Return the least number of parts over which a sweep backwards advances.
 
     Examples
     --------

@@ -36,16 +36,10 @@ if TYPE_CHECKING:
     Repeat: TypeAlias = Callable[[State, int, bool], tuple[list[Sequence[State]], State]]
 
 UNITS = {"": 1.0, "B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
-#: bytes of a state beside its arrays
-OBJECTS = 2000.0
-#: relative: what norms of states that are repeated may differ by
-SAME = 1e-6
-#: states beside those of stretches: the first and the last one, and restart points under way
-OTHERS = 6
 
 
 @dataclass
-class _Stretch:
+class _Segment:
     """The states from one restart point of a solution to the next, both included.
 
     Attributes
@@ -100,7 +94,7 @@ class Trace(Displayable, OwnAttributes):
     on_disk : number of states in files.
     every : steps from one of its restart points to the next; 0: it has none.
     checkpoints : numbers of the states from which steps can be repeated now.
-    repeated : number of steps that were made again so far.
+    repetitions : number of steps that were made again so far.
     origin : what the first state is: that before all steps, ``"start"``; one that such a solution
         has led to, ``"solution"``; or another one.
     why : in words, what a step depends on besides the state before it; empty if on nothing.
@@ -129,6 +123,13 @@ class Trace(Displayable, OwnAttributes):
     [0.0, 0.14, 0.0]
     """
 
+    #: bytes of a state beside its arrays
+    _objects = 2000.0
+    #: states beside those of segments: the first and the last one, and restart points under way
+    _others = 6
+    #: relative: what norms of states that are repeated may differ by
+    _same = 1e-6
+
     def __init__(self, memory: float | str = "4 GB", folder: str | Path | None = None) -> None:
         self._limit = _bytes(memory)
         self._folder = None if folder is None else arguments.path("Trace(folder=...)", folder)
@@ -142,7 +143,7 @@ class Trace(Displayable, OwnAttributes):
 
     def clear(self) -> None:
         """Forget all states."""
-        self._stretches = [_Stretch(0)]
+        self._stretches = [_Segment(0)]
         self._recent = 0  # number of the stretch that was asked for last
         self._leaf = -1  # number of the stretch whose steps were repeated last
         self._begun: tuple[int, State] | None = None  # a stretch, where the last repetition ended
@@ -155,7 +156,7 @@ class Trace(Displayable, OwnAttributes):
         self._last: set[int] = set()
         self._read: tuple[Path, Sequence[State]] | None = None  # the last file that was read
         self._disk: TemporaryDirectory[str] | None = None
-        self.bytes = self.on_disk = self.repeated = 0
+        self.bytes = self.on_disk = self.repetitions = 0
         self.origin: Literal["start", "solution", ""] = ""
         self.why = ""
 
@@ -269,16 +270,17 @@ class Trace(Displayable, OwnAttributes):
         self.append(state, comm)
         if self._folder is not None:
             return 0
-        size = sum(a.nbytes for a in {id(a): a for a in _arrays(state)}.values()) + OBJECTS
+        size = sum(a.nbytes for a in {id(a): a for a in _arrays(state)}.values()) + self._objects
         most, size = (comm.allreduce(x, op) for x, op in ((self._limit, MPI.MIN), (size, MPI.MAX)))
-        units = int(min(most / size, 2**31)) - OTHERS
+        units = int(min(most / size, 2**31)) - self._others
         if units < 5:
+            least = (self._others + 5) * size
             raise ParameterError(
-                f"Trace(memory={self._limit:g}): a motion needs {(OTHERS + 5) * size:.3g} bytes at "
-                "least, those of some states, or a folder for its states, Trace(folder=...)",
+                f"Trace(memory={self._limit:g}): a motion needs {least:.3g} bytes at least, "
+                "those of some states, or a folder for its states, Trace(folder=...)",
                 asked="memory",
                 given=self._limit,
-                possible=(math.ceil((OTHERS + 5) * size),),
+                possible=(math.ceil(least),),
             )
         self.every = max(1, units // 3 - 1)
         self._slots = units - 2 * (self.every + 1)
@@ -291,7 +293,7 @@ class Trace(Displayable, OwnAttributes):
         None: the motion begins. What goes beyond the memory is dropped.
         """
         if first is not None:
-            self._stretches.append(_Stretch(len(self) - 1, _size(first)))
+            self._stretches.append(_Segment(len(self) - 1, _size(first)))
             self._stretches[-1].add((first,), len(self) - 1)
             self._recent += 1
         self._stretches[-1].restart = restart
@@ -345,10 +347,10 @@ class Trace(Displayable, OwnAttributes):
         while now < k:
             free = max(0, self._room(full))
             to = now + first_checkpoint(k - now + 1, free + 1)
-            _, restart = self._made(restart, now, to, False)
+            _, restart = self._repeat_steps(restart, now, to, False)
             stretches[to].restart = restart if free else None
             now = to
-        parts, restart = self._made(restart, k, k + 1, True)
+        parts, restart = self._repeat_steps(restart, k, k + 1, True)
         first = stretches[k].first
         for part in parts:
             stretches[k].add(part, first)
@@ -376,7 +378,7 @@ class Trace(Displayable, OwnAttributes):
             full.pop(0).drop()
         return len(full)
 
-    def _made(
+    def _repeat_steps(
         self, restart: State, begin: int, end: int, keeps: bool
     ) -> tuple[list[Sequence[State]], State]:
         """Repeat the steps from one stretch to another, and return the states, if asked for.
@@ -390,11 +392,11 @@ class Trace(Displayable, OwnAttributes):
         first, ends = stretches[begin].first, end == len(stretches)
         number = max(last - 1, first) if ends else stretches[end].first
         parts, there = self._repeat(restart, number, keeps)
-        self.repeated += number - first
+        self.repetitions += number - first
         known, apart = None if ends else stretches[end].size, False
         if known is not None:
             apart = there.time != self._times[number]
-            apart |= bool(np.any(np.abs(_size(there) - known) > SAME * np.abs(known)))
+            apart |= bool(np.any(np.abs(_size(there) - known) > self._same * np.abs(known)))
         if self._comm.allreduce(apart, MPI.LOR):
             raise ParameterError(
                 f"the steps from t = {self._times[first]:g} to {self._times[number]:g}, repeated "
