@@ -84,9 +84,9 @@ class Trace(Displayable, OwnAttributes):
     Parameters
     ----------
     memory : most bytes of each process, a number or a text with a unit, ``"4 GB"``, ``"500 MB"``;
-        beside 32 bytes of each step. A motion without a folder repeats steps beyond that.
-    folder : for further states, in files which vanish with the trace; those of statics are in
-        that of temporary files where none is given.
+        beside 32 bytes of each step. A motion on one rank without a folder repeats steps.
+    folder : for further states, in files which vanish with the trace; those of statics, and on
+        several ranks, are in that of temporary files where none is given.
 
     Attributes
     ----------
@@ -256,8 +256,8 @@ class Trace(Displayable, OwnAttributes):
     def begin(self, state: State, comm: MPI.Comm, repeat: Repeat) -> int:
         """Take the first state of a motion (collective).
 
-        Returns the number of steps from one restart point to the next; 0: there is a folder, and
-        none are needed.
+        Returns the number of steps from one restart point to the next; 0: further states
+        go to files, as they do on several ranks.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class Trace(Displayable, OwnAttributes):
         ParameterError : the memory is too little for that of some states.
         """
         self.append(state, comm)
-        if self._folder is not None:
+        if self._folder is not None or comm.size > 1:
             return 0
         size = sum(a.nbytes for a in {id(a): a for a in _arrays(state)}.values()) + self._objects
         most, size = (comm.allreduce(x, op) for x, op in ((self._limit, MPI.MIN), (size, MPI.MAX)))
