@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -602,14 +603,14 @@ def test_a_motion_goes_on_after_a_gradient() -> None:
 
 
 @pytest.mark.collective(rows=0)
-def test_what_is_no_gradient_of_a_motion_is_refused() -> None:
+def test_what_is_no_gradient_of_a_motion_is_refused(tmp_path: Path) -> None:
     case = pendulum()
     problem, goal, variables = case.problem, case.goal, case.variables
     problem.solve(to=0.02, step=0.01)
     with pytest.raises(sa.ParameterError, match="no trace"):
         problem.gradient(goal, variables)
     problem.reset()
-    problem.solve(to=0.02, step=0.01, trace=(trace := sa.Trace(memory=0)))
+    problem.solve(to=0.02, step=0.01, trace=(trace := sa.Trace(0, tmp_path)))
     assert trace.on_disk > 0
     with pytest.raises(sa.ParameterError, match="nothing depends"):
         problem.gradient(goal, [sa.Parameter("idle", 1.0)])

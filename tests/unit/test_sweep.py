@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -153,13 +154,13 @@ def test_a_trace_of_steps_in_c_has_the_states_of_single_steps(which: str) -> Non
         np.testing.assert_allclose(found[v], known[v], rtol=1e-9, atol=1e-10 * size)
 
 
-def test_states_of_steps_go_to_files_beyond_the_memory() -> None:
+def test_states_of_steps_go_to_files_beyond_the_memory(tmp_path: Path) -> None:
     problem, goal, variables = swing()
     problem.solve(to=0.6, step=0.01, trace=sa.Trace())
     known = problem.gradient(goal, variables)
     problem.reset()
     size = 32 * len(problem.system.state)
-    problem.solve(to=0.6, step=0.01, trace=(trace := sa.Trace(memory=20 * size)))
+    problem.solve(to=0.6, step=0.01, trace=(trace := sa.Trace(20 * size, tmp_path)))
     assert trace.on_disk > 40
     assert trace.bytes <= 20 * size
     found = problem.gradient(goal, variables)

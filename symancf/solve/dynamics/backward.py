@@ -123,6 +123,8 @@ class Backward:
         native = NativeSweep(self._trace, chain, weights, self._constraints.others)
         self._add_goals(goals_at(n, weights), self._states[n], bars)
         while n:
+            if self._trace.bring(n):
+                here = self._trace.present()
             done = native.back(n, bars, self._squares) if native.able else 0
             n -= done or 1
             if done:
@@ -164,7 +166,7 @@ class Backward:
         if not (late > 0.0 and middle > self.growth * late and early > self.growth * middle):
             return
         share = math.log(early / late) / (2.0 / 3.0 * count)
-        rate = share * count / (self._states[-1].time - self._states[0].time)
+        rate = share * count / float(self._trace.times[-1] - self._trace.times[0])
         self._system.once.warn(
             "growth of a gradient",
             f"the derivatives by the state grow by e^({rate:.3g} t) towards the start of the "

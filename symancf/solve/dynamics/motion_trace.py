@@ -165,6 +165,16 @@ class MotionTrace:
         self.motion.span = self.request.span(float(self.times[0]), float(began))
         self.motion.move_to(time)
 
+    def bring(self, n: int) -> bool:
+        """Let the states of the step that ends in the n-th one, where the motion is, be in memory.
+
+        Tells whether steps were repeated for that, from where the motion went back (collective).
+        """
+        repeated = self.states.require_step(n)
+        if repeated:
+            self.go_to(self.states[n])
+        return repeated
+
     def parts(self, first: int, end: int) -> Iterator[tuple[Sequence[State], int, int]]:
         """Return states that came together, and which of them are some of the trace."""
         while first < end:

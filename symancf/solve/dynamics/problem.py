@@ -461,6 +461,10 @@ class DynamicProblem(OneProcess, Displayable):
         self._set_up()
         if self._audit.begun:
             self._measure()
+        return self._present()
+
+    def _present(self) -> State:
+        """Return the present state, with what was measured so far."""
         state = self._integrator.snapshot()
         course = {
             "started": self._started,
@@ -664,6 +668,30 @@ class DynamicProblem(OneProcess, Displayable):
             if system.comm.allreduce(same, op=MPI.LAND):
                 system.give_rates()
 
+    def _repeat(
+        self, restart: State, last: int, keeps: bool
+    ) -> tuple[list[Sequence[State]], State]:
+        """Repeat steps of the last motion from a restart point to its `last` state (collective).
+
+        Returns the states, if they are asked for, and the restart point there. Nobody looks at the
+        steps, and the motion is where it was before.
+        """
+        from .repetition import RepeatedSteps
+
+        assert self._trace is not None
+        present, energies, span = self._present(), self._energies, self._motion.span
+        try:
+            with self._options, STAGES["motion"]:
+                steps = RepeatedSteps(self, self._request, self._trace, last, keeps)
+                return steps.repeat(restart)
+        finally:
+            self._take(present)
+            self._energies, self._motion.span = energies, span
+            self._motion.lead()
+            self._motion.go_to(present)
+            self._accelerations.forget()
+            self._newton.tangent.stale = True
+
     # ---- derivatives ----------------------------------------------------------------------------
     @warns_once
     def gradient(self, goal: Goal, parameters: Sequence[Parameter | Field]) -> Gradient:
@@ -764,7 +792,7 @@ class DynamicProblem(OneProcess, Displayable):
                 "solve: reset() and solve again",
                 asked="gradient",
             )
-        end, given, request = self._trace[-1], self._given_rates, self._request
+        end, given, request = integrator.snapshot(), self._given_rates, self._request
         assert given is not None
         try:
             with self._options, STAGES["motion"]:

@@ -26,7 +26,7 @@ from .instants import Instants, rows_of_motions
 from .monitors import Observed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ...arrays import Array, Ints
     from ...assembly.discrete import DiscreteSystem
@@ -89,6 +89,11 @@ class Moving(Protocol):
 
     def _measure(self) -> None:
         """Take the energies."""
+
+    def _repeat(
+        self, restart: State, last: int, keeps: bool
+    ) -> tuple[list[Sequence[State]], State]:
+        """Repeat steps from a restart point."""
 
 
 class Requested(NamedTuple):
@@ -177,15 +182,18 @@ class TimeSteps:
     Parameters
     ----------
     request : arguments of the call.
-    restarts : its restart points.
+    restarts : its restart points in a file.
 
     Attributes
     ----------
     begun : time and number of steps at the beginning of the call, `rejections` likewise.
+    every : steps from one restart point to the next, in a file or in a trace; 0: there are none.
     """
 
     def __init__(self, problem: Moving, request: Requested, restarts: Restarts | None) -> None:
         self.problem, self.system, self.history = problem, problem._system, problem.history
+        self.events, self.monitors, self.trace = problem._events, problem._monitors, problem._trace
+        self.progress = problem._progress
         integrator = self.integrator = problem._integrator
         self.ts = integrator.ts
         self.snapshot, self.restore, self.shorten = (
@@ -194,6 +202,7 @@ class TimeSteps:
             integrator.shorten,
         )
         self.request, self.restarts = request, restarts
+        self.every = 0 if restarts is None else restarts.every
         self.begun = self.system.time, problem.steps
         self.rejections = integrator.rejections
         self.done, self.records = request.to <= self.system.time, True
@@ -202,6 +211,7 @@ class TimeSteps:
         self._together: list[Step] = []  # steps that were made at once
         self._thrown: BaseException | None = None  # after them, or while events were looked for
         self._happened: list[Event] = []  # at the end of the step
+        self._restart: State | None = None  # at the end of the step, for a trace
         self._interval: Interval  # the step, before it was made anew to end there
 
     # ---- the beginning --------------------------------------------------------------------------
@@ -214,7 +224,7 @@ class TimeSteps:
             self.system,
         )
         step, to = request.step, request.to
-        if problem._trace is not None:
+        if self.trace is not None and saved is None:
             system.renew_rate()
             problem._given_rates = system.rate[: system.numbering.owned].copy()
         integrator.step_length, integrator.longest, integrator.rtol = (
@@ -246,8 +256,8 @@ class TimeSteps:
     def open(self) -> None:
         """Show the beginning to who looks at steps, if there are some to be made."""
         problem, now = self.problem, self.system.time
-        if problem._trace is not None:
-            problem._trace.append(self.snapshot(), self.system.comm)
+        if self.trace is not None:
+            self.every = self.trace.begin(self.snapshot(), self.system.comm, problem._repeat)
         if self.done:
             return
         if not self._resumed:
@@ -255,13 +265,21 @@ class TimeSteps:
             if not len(self.history.time):
                 self.history.sample(now)
             self._observe(Step(now, 0, 0, {}))
-            if problem._events is not None:
-                problem._events.begin()
+            if self.events is not None:
+                self.events.begin()
+        if self.trace is not None and self.every:
+            self.trace.rest(self._restart_state())
+            self._forget(self.integrator.next_step, self.ts.getStepNumber())
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Find what is known before steps, and which of them nobody looks at (collective)."""
+        problem, now = self.problem, self.system.time
         made, ahead = self.integrator, False  # whether functions of time are known before a step
         if isinstance(made, GeneralizedAlpha):
             ahead = made.timetable is None or made.timetable.look(problem._audit.parts)
         self.watched = self._is_watched(ahead)
-        self._rows = rows_of_motions(self.system, problem._trace)
+        self._rows = rows_of_motions(self.system, self.trace)
         self._motions: Array | None = None  # of steps that were made at once, for a trace
         self.instants: Instants | None = None
         # they may be functions of what laws remember, which C has of its last step alone
@@ -284,11 +302,10 @@ class TimeSteps:
     def _go_on(self, saved: Saved) -> None:
         """Go to a restart point (collective)."""
         problem, method = self.problem, saved.state.method
-        assert self.restarts is not None
         self._resumed = True
         problem._take(saved.state)
-        if problem._events is not None:
-            problem._events.put_back(method.get("events so far", []))
+        if self.events is not None:
+            self.events.put_back(method.get("events so far", []))
         if problem._relaxation is not None:
             problem._relaxation.largest = float(method["largest relaxing force"])
         time, steps = method["begun"]
@@ -298,7 +315,8 @@ class TimeSteps:
         self._load()
         problem._energies, problem._started = problem._audit.stand(), True
         problem._newton.balance.begin()  # tolerances of steps are in its sizes
-        self.restarts.resume(saved)
+        if self.restarts is not None:
+            self.restarts.resume(saved)
 
     def _is_watched(self, ahead: bool) -> bool:
         """Tell whether somebody looks at each step, on whatever rank (collective).
@@ -306,13 +324,13 @@ class TimeSteps:
         `ahead`: functions of time are known before a step.
         """
         problem = self.problem
-        is_watched = problem._monitors or self.ts.getMonitor() or problem._progress.tells_each
+        is_watched = self.monitors or self.ts.getMonitor() or self.progress.tells_each
         supports = problem._supports
         watches = supports is not None and supports.watches and not ahead
         prefix = f"{problem._prefix}ts_monitor"
         has_monitor = any(name.startswith(prefix) for name in PETSc.Options().getAll())
         here = bool(
-            is_watched or problem._events or watches or has_monitor or self.system.redundant.some
+            is_watched or self.events or watches or has_monitor or self.system.redundant.some
         )
         comm = self.system.comm
         return here if comm.size == 1 else bool(comm.allreduce(here, MPI.LOR))
@@ -347,7 +365,7 @@ class TimeSteps:
         )
         if not isinstance(integrator, GeneralizedAlpha) or not audit.simple:
             return False
-        system, traced = self.system, self.problem._trace is not None
+        system, traced = self.system, self.trace is not None
         if traced and (not self._rows or system.memory or system.state_variables):
             return False  # a trace has those of all steps
         wanted, due = self._wanted(min(most, self._rows) if traced else most)
@@ -379,8 +397,8 @@ class TimeSteps:
         rest = self.integrator.end - self.system.time
         most = min(most, int(rest / self.integrator.step_length) + 2)
         wanted, due = most, self.history.due(most)
-        if self.restarts is not None:
-            wanted = min(wanted, self._steps_to_restart(self.restarts))
+        if self.every:
+            wanted = min(wanted, self._steps_to_restart())
         room = 0 if self.instants is None else self._rows
         if len(due) > room:
             wanted, due = min(wanted, int(due[room]) - 1), due[:room]
@@ -393,7 +411,7 @@ class TimeSteps:
     def accept(self, step: Step) -> None:
         """End a step at the present state, or at the first event in it."""
         problem, integrator = self.problem, self.integrator
-        problem._progress.clear()
+        self.progress.clear()
         self._fresh, self._happened = True, []
         if self._together:
             self._before = problem.steps
@@ -402,10 +420,10 @@ class TimeSteps:
             return
         if problem._supports is not None and problem._supports.watches:
             problem._supports.watch(integrator.interval())
-        if problem._events is not None:
+        if self.events is not None:
             interval = self._interval = integrator.interval()
             try:
-                self._happened = problem._events.find(integrator, interval)
+                self._happened = self.events.find(integrator, interval)
             except Exception as error:  # the step stands
                 self._thrown = error
                 integrator.land(interval.end.time, interval)
@@ -459,10 +477,10 @@ class TimeSteps:
             self.history.steps.append(last)
             self.history.sample(last.time)
             self._observe(last)
-        problem._progress.step(last.time, last.iterations, last.linear_iterations, count)
+        self.progress.step(last.time, last.iterations, last.linear_iterations, count)
         if self._thrown is not None:
             raise self._thrown
-        self.done = problem._ended_by is not None or self.system.time >= self.request.to
+        self.done = self._ends()
         try:
             problem._interruption.check()
         except BaseException:
@@ -471,20 +489,33 @@ class TimeSteps:
             raise
         if self.done:
             problem._measure()
-        if self.restarts is not None:
-            self._rest(self.restarts)
-        if not self.done and (end := self.request.next(self.system.time)) != self.integrator.end:
+        if self.every:
+            self._rest()
+        if self._goes_on() and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
-        self._extend(problem._trace)
+        if self.trace is not None:
+            self._extend(self.trace)
 
-    def _extend(self, trace: Trace | None) -> None:
-        """Give a trace, if there is one, the states of the last steps (collective)."""
-        if trace is None:
-            return
+    def _ends(self) -> bool:
+        """Tell whether the last step has been made."""
+        return self.problem._ended_by is not None or self.system.time >= self.request.to
+
+    def _goes_on(self) -> bool:
+        """Tell whether the motion goes on after the last step."""
+        return not self.done
+
+    def _extend(self, trace: Trace) -> None:
+        """Give a trace the states of the last steps (collective)."""
+        trace.extend(self._states(), self.system.comm)
+        restart, self._restart = self._restart, None
+        if restart is not None and not self.done:
+            trace.rest(restart, self.snapshot())
+
+    def _states(self) -> Sequence[State]:
+        """Return the states at the ends of the last steps."""
         now, made = self.snapshot(), self._together
         if not made or self._motions is None:
-            trace.append(now, self.system.comm)
-            return
+            return (now,)
         every, self._motions = self._motions, None
         motions = every[: len(made)]
         motions = motions if len(made) == len(every) else motions.copy()
@@ -492,8 +523,7 @@ class TimeSteps:
         motions[-1] = m.state, m.rate, m.acceleration, self.integrator.vectors["auxiliary"]
         functions = None if table is None else table.rows(len(made))
         times = np.array([step.time for step in made])
-        states = StatesOfSteps(now, times, motions, functions)
-        trace.extend(states, self.system.comm)
+        return StatesOfSteps(now, times, motions, functions)
 
     # ---- who looks at a step --------------------------------------------------------------------
     def _observe(self, step: Step) -> None:
@@ -502,9 +532,9 @@ class TimeSteps:
         if self.system.redundant.some:
             require_redundant(self.system)
         self.ts.monitor(self.ts.getStepNumber(), self.system.time)
-        if problem._monitors or self.ts.getMonitor() or self.system.comm.size > 1:
+        if self.monitors or self.ts.getMonitor() or self.system.comm.size > 1:
             with together(self.system.comm):
-                for monitor in problem._monitors:
+                for monitor in self.monitors:
                     monitor(Observed(step, problem))
             self._require_time(step.time, "a monitor")
         if problem._audit.changed():
@@ -527,9 +557,9 @@ class TimeSteps:
         """Note events, call their actions, and make consistent what these have changed."""
         problem, time = self.problem, self.system.time
         interval = self._interval
-        assert problem._events is not None
+        assert self.events is not None
         problem._ended_by = next((event for event in self._happened if event.terminate), None)
-        actions = problem._events.note(self._happened, time, interval.begin.time, interval.length)
+        actions = self.events.note(self._happened, time, interval.begin.time, interval.length)
         if not actions:
             return
         problem._audit.measure()
@@ -540,7 +570,7 @@ class TimeSteps:
         self._require_time(time, "an event's action")
         problem._motion.lead()
         self._change(before, self.integrator.step_length)
-        problem._events.begin()
+        self.events.begin()
 
     # ---- what changes from outside --------------------------------------------------------------
     def _pass_stop(self, end: float) -> None:
@@ -561,9 +591,9 @@ class TimeSteps:
         problem._energies = problem._audit.measure(jumped=True)
 
     # ---- restart points -------------------------------------------------------------------------
-    def _steps_to_restart(self, restarts: Restarts) -> int:
+    def _steps_to_restart(self) -> int:
         """Return how many steps are left to the next restart point."""
-        return restarts.until_next(self.problem.steps - self.begun[1])
+        return self.every - (self.problem.steps - self.begun[1]) % self.every
 
     def _restart_state(self) -> State:
         """Return what the next step depends on, with what this call of `solve` has to know."""
@@ -572,16 +602,20 @@ class TimeSteps:
             "ts": [integrator.next_step, self.ts.getStepNumber()],
             "rejected": integrator.rejections - self.rejections,
             "begun": list(self.begun),
-            "events so far": [] if self.problem._events is None else self.problem._events.times(),
+            "events so far": [] if self.events is None else self.events.times(),
         }
         if self.problem._relaxation is not None:
             own["largest relaxing force"] = self.problem._relaxation.largest
         return replace(state, method={**state.method, **own})
 
-    def _rest(self, restarts: Restarts) -> None:
-        """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
-        rests = self.done or self._steps_to_restart(restarts) == restarts.every
-        restarts.step(self.done, rests, self._restart_state)
+    def _rest(self) -> None:
+        """End a step where a run may go on; every `every`-th one is a restart point."""
+        rests = self._steps_to_restart() == self.every
+        if self.restarts is not None:
+            rests = rests or self.done
+            self.restarts.step(self.done, rests, self._restart_state)
+        elif rests:
+            self._restart = self._restart_state()
         if rests:
             self._forget(self.integrator.next_step, self.ts.getStepNumber())
 

@@ -218,7 +218,7 @@ class NativeSweep:
         if self._wait:
             self._wait -= 1
             return 0
-        first = self._first(n)
+        first = max(self._first(n), self._trace.states.first(n))
         done = self._go(first, n, bars, squares) if n - first > 1 else 0
         self._pause = 0 if done else min(2 * self._pause + 1, 63)
         self._wait = self._pause

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import re
 from array import array
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
+from mpi4py import MPI
 
 from ...assembly.state import StatesOfSteps
 from ...errors import OwnAttributes, ParameterError
@@ -22,14 +25,46 @@ from ...runtime.display import Displayable
 from ...runtime.files import writing
 from ...values import arguments
 from ...values.parameter import label
+from .checkpoints import first_checkpoint
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
     from ...arrays import Array
     from ...assembly.state import State
 
+    # repeats steps from a restart point to a state of some number, and returns the states, where
+    # they are asked for, and the restart point there
+    Repeat: TypeAlias = Callable[[State, int, bool], tuple[list[Sequence[State]], State]]
+
 UNITS = {"": 1.0, "B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+
+
+@dataclass
+class _Segment:
+    """The states from one restart point of a solution to the next, both included.
+
+    Attributes
+    ----------
+    first : number of the first state.
+    size : norms of its coordinates and rates.
+    restart : from which the steps are repeated; None: not in memory.
+    parts : the states, or files with them; none: not in memory.
+    firsts : numbers of the first states of parts.
+    """
+
+    first: int
+    size: Array | None = None
+    restart: State | None = None
+    parts: list[Sequence[State] | Path] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
+
+    def add(self, states: Sequence[State] | Path, first: int) -> None:
+        """Add states, the first of which has a number."""
+        self.parts.append(states)
+        self.firsts.append(first)
+
+    def drop(self) -> None:
+        """Forget the states."""
+        self.parts, self.firsts = [], []
 
 
 class Trace(Displayable, OwnAttributes):
@@ -39,16 +74,27 @@ class Trace(Displayable, OwnAttributes):
     friction), goes back over them. Give it to the solution: ``problem.solve(to=1.0, trace=trace)``;
     one that is given again continues. States share what does not change from one to the next.
 
+    Beyond the memory a motion repeats steps: the trace has checkpoints, restart points of the
+    motion, of which a longer motion drops every second one. Backwards, checkpoints between them are
+    binomial: with s of them, C(s + r, r) stretches of steps are made at most r + 1 times again
+    (A. Griewank, A. Walther: Algorithm 799: revolve. ACM Trans. Math. Softw. 26, 2000). Goals at
+    all times need the steps once more. On one rank with factors of UMFPACK or KLU repeated states
+    have the same bits.
+
     Parameters
     ----------
     memory : most bytes of each process, a number or a text with a unit, ``"4 GB"``, ``"500 MB"``;
-        further states go to files, one each, which vanish with the trace.
-    folder : where the files are; default: that of temporary files.
+        beside 32 bytes of each step. A motion on one rank without a folder repeats steps.
+    folder : for further states, in files which vanish with the trace; those of statics, and on
+        several ranks, are in that of temporary files where none is given.
 
     Attributes
     ----------
     bytes : in memory, of this process.
     on_disk : number of states in files.
+    every : steps from one of its restart points to the next; 0: it has none.
+    checkpoints : numbers of the states from which steps can be repeated now.
+    repetitions : number of steps that were made again so far.
     origin : what the first state is: that before all steps, ``"start"``; one that such a solution
         has led to, ``"solution"``; or another one.
     why : in words, what a step depends on besides the state before it; empty if on nothing.
@@ -77,6 +123,13 @@ class Trace(Displayable, OwnAttributes):
     [0.0, 0.14, 0.0]
     """
 
+    #: bytes of a state beside its arrays
+    _objects = 2000.0
+    #: states beside those of segments: the first and the last one, and restart points under way
+    _others = 6
+    #: relative: what norms of states that are repeated may differ by
+    _same = 1e-6
+
     def __init__(self, memory: float | str = "4 GB", folder: str | Path | None = None) -> None:
         self._limit = _bytes(memory)
         self._folder = None if folder is None else arguments.path("Trace(folder=...)", folder)
@@ -90,14 +143,20 @@ class Trace(Displayable, OwnAttributes):
 
     def clear(self) -> None:
         """Forget all states."""
-        self._parts: list[Sequence[State] | Path] = []
-        self._firsts: list[int] = []  # numbers of the first states of parts
+        self._stretches = [_Segment(0)]
+        self._recent = 0  # number of the stretch that was asked for last
+        self._leaf = -1  # number of the stretch whose steps were repeated last
+        self._begun: tuple[int, State] | None = None  # a stretch, where the last repetition ended
+        self._ends: tuple[State | None, State | None] = None, None  # the first and the last state
+        self.every = self._slots = 0
+        self._repeat: Repeat | None = None
+        self._comm: MPI.Comm = MPI.COMM_SELF
         self._times, self._numbers = array("d"), array("d")
         self._parameters: set[tuple[float, ...]] = set()
         self._last: set[int] = set()
-        self._read: tuple[int, Sequence[State]] | None = None  # the last part that was read
+        self._read: tuple[Path, Sequence[State]] | None = None  # the last file that was read
         self._disk: TemporaryDirectory[str] | None = None
-        self.bytes = self.on_disk = 0
+        self.bytes = self.on_disk = self.repetitions = 0
         self.origin: Literal["start", "solution", ""] = ""
         self.why = ""
 
@@ -167,27 +226,193 @@ class Trace(Displayable, OwnAttributes):
             self._times.extend(state.time for state in states)
         arrays = {id(a): a.nbytes for a in _arrays(there)}
         size = sum(n for key, n in arrays.items() if key not in self._last)
-        self._firsts.append(len(self._times) - len(states))
+        first, stretch = len(self._times) - len(states), self._stretches[-1]
         for state in some:
             method = state.method
             own = method.get("last_step", 0.0), method.get("biased", 0.0), state.stiffness
             self._numbers.extend(own * (len(states) // len(some)))
             self._parameters.add(state.parameters)
         room = size if isinstance(states, StatesOfSteps) else 0  # for the next ones, or one read
-        if self.bytes + size + room <= self._limit:
+        if self.every or self.bytes + size + room <= self._limit:
             self.bytes += size
             self._last = {*arrays}  # of the states before
-            self._parts.append(states)
+            stretch.add(states, first)
             return
         if self._disk is None:
             self._disk = TemporaryDirectory(dir=self._folder, prefix="symancf-trace-")
-        path = Path(self._disk.name) / f"{len(self._parts)}.pickle"
+        path = Path(self._disk.name) / f"{len(stretch.parts)}.pickle"
         with writing(path):
             path.write_bytes(pickle.dumps(states, protocol=pickle.HIGHEST_PROTOCOL))
         self._last = set()
-        self._parts.append(path)
+        stretch.add(path, first)
         self.on_disk += len(states)
 
+    # ---- steps that are repeated ----------------------------------------------------------------
+    @property
+    def checkpoints(self) -> list[int]:
+        """See the attributes."""
+        return [stretch.first for stretch in self._stretches if stretch.restart is not None]
+
+    def begin(self, state: State, comm: MPI.Comm, repeat: Repeat) -> int:
+        """Take the first state of a motion (collective).
+
+        Returns the number of steps from one restart point to the next; 0: further states
+        go to files, as they do on several ranks.
+
+        Parameters
+        ----------
+        repeat : repeats steps.
+
+        Raises
+        ------
+        ParameterError : the memory is too little for that of some states.
+        """
+        self.append(state, comm)
+        if self._folder is not None or comm.size > 1:
+            return 0
+        size = sum(a.nbytes for a in {id(a): a for a in _arrays(state)}.values()) + self._objects
+        most, size = (comm.allreduce(x, op) for x, op in ((self._limit, MPI.MIN), (size, MPI.MAX)))
+        units = int(min(most / size, 2**31)) - self._others
+        if units < 5:
+            least = (self._others + 5) * size
+            raise ParameterError(
+                f"Trace(memory={self._limit:g}): a motion needs {least:.3g} bytes at least, "
+                "those of some states, or a folder for its states, Trace(folder=...)",
+                asked="memory",
+                given=self._limit,
+                possible=(math.ceil(least),),
+            )
+        self.every = max(1, units // 3 - 1)
+        self._slots = units - 2 * (self.every + 1)
+        self._repeat, self._comm, self._ends = repeat, comm, (state, None)
+        return self.every
+
+    def rest(self, restart: State, first: State | None = None) -> None:
+        """Take a restart point; `first` is the state there, with which another stretch begins.
+
+        None: the motion begins. What goes beyond the memory is dropped.
+        """
+        if first is not None:
+            self._stretches.append(_Segment(len(self) - 1, _size(first)))
+            self._stretches[-1].add((first,), len(self) - 1)
+            self._recent += 1
+        self._stretches[-1].restart = restart
+        self._thin()
+        self._count()
+
+    def _room(self, full: int) -> int:
+        """Return how many restart points may be added beside so many more stretches of states."""
+        return self._slots - len(self.checkpoints) - (self.every + 1) * full
+
+    def _thin(self) -> None:
+        """Drop the states of the first stretches, then every second restart point."""
+        stretches = self._stretches
+        full = [stretch for stretch in stretches[:-1] if stretch.parts]
+        while full and self._room(len(full)) < 0:
+            full.pop(0).drop()
+        while self._room(len(full)) < 0:
+            kept = [k for k, stretch in enumerate(stretches) if stretch.restart is not None]
+            stride = 2 * min(b - a for a, b in pairwise(kept))
+            for k in kept:
+                if k % stride:
+                    stretches[k].restart = None
+
+    def _count(self) -> None:
+        """Find the bytes of all that is in memory."""
+        found: list[Any] = [*self._ends, self._begun]
+        for stretch in self._stretches:
+            found.append(stretch.restart)
+            for part in stretch.parts:
+                if isinstance(part, StatesOfSteps):
+                    found.append((part.motions, part.functions))
+                else:
+                    found.append(part)
+        arrays = {id(a): a.nbytes for a in _arrays(found)}
+        self.bytes, self._last = sum(arrays.values()), {*arrays}
+
+    def _find(self, k: int) -> None:
+        """Repeat the steps of a stretch, whose states are not in memory (collective).
+
+        Where the stretch after it was asked for before, the way is backwards: later ones, which are
+        repeated where they are asked for again, make place for checkpoints.
+        """
+        stretches = self._stretches
+        known = {j: s.restart for j, s in enumerate(stretches[: k + 1]) if s.restart is not None}
+        if self._begun is not None and self._begun[0] <= k:
+            known |= dict([self._begun])
+        self._begun = None
+        full = self._drop(k if self._recent == k + 1 else len(stretches))
+        now = max(known)
+        restart = known[now]
+        while now < k:
+            free = max(0, self._room(full))
+            to = now + first_checkpoint(k - now + 1, free + 1)
+            _, restart = self._repeat_steps(restart, now, to, False)
+            stretches[to].restart = restart if free else None
+            now = to
+        parts, restart = self._repeat_steps(restart, k, k + 1, True)
+        first = stretches[k].first
+        for part in parts:
+            stretches[k].add(part, first)
+            first += len(part)
+        self._leaf = k
+        if k + 1 < len(stretches):
+            self._begun = k + 1, restart
+        self._count()
+
+    def _drop(self, beyond: int) -> int:
+        """Make room for the states of a stretch; return how many others have their states.
+
+        Those that were repeated last are dropped, and all of stretches beyond one.
+        """
+        stretches = self._stretches
+        if stretches[-1].parts and self._ends[1] is None:
+            self._ends = self._ends[0], _alone(self[-1])
+        for k, stretch in enumerate(stretches):
+            if k > beyond:
+                stretch.restart = None
+            if k > beyond or k == self._leaf:
+                stretch.drop()
+        full = [stretch for stretch in stretches if stretch.parts]
+        while full and self._room(len(full)) < 0:
+            full.pop(0).drop()
+        return len(full)
+
+    def _repeat_steps(
+        self, restart: State, begin: int, end: int, keeps: bool
+    ) -> tuple[list[Sequence[State]], State]:
+        """Repeat the steps from one stretch to another, and return the states, if asked for.
+
+        Raises
+        ------
+        ParameterError : on every rank; they end elsewhere than they did.
+        """
+        assert self._repeat is not None
+        stretches, last = self._stretches, len(self) - 1
+        first, ends = stretches[begin].first, end == len(stretches)
+        number = max(last - 1, first) if ends else stretches[end].first
+        parts, there = self._repeat(restart, number, keeps)
+        self.repetitions += number - first
+        known, apart = None if ends else stretches[end].size, False
+        if known is not None:
+            apart = there.time != self._times[number]
+            apart |= bool(np.any(np.abs(_size(there) - known) > self._same * np.abs(known)))
+        if self._comm.allreduce(apart, MPI.LOR):
+            raise ParameterError(
+                f"the steps from t = {self._times[first]:g} to {self._times[number]:g}, repeated "
+                "for a gradient, end in another state than before: something that the motion "
+                "depends on has changed, as a function of time since solve, or the state by a "
+                "monitor; or take more memory, "
+                "sa.Trace(memory=...)",
+                asked="gradient",
+                given=float(self._times[number]),
+            )
+        if ends and last > number:
+            assert self._ends[1] is not None
+            parts.append((self._ends[1],))
+        return parts, there
+
+    # ---- states ---------------------------------------------------------------------------------
     def __len__(self) -> int:
         return len(self._times)
 
@@ -195,21 +420,74 @@ class Trace(Displayable, OwnAttributes):
         """Return the states one after the other."""
         return (self[k] for k in range(len(self)))
 
+    def _stretch(self, number: int) -> int:
+        """Return the number of the stretch to which the step belongs that ends in a state."""
+        return max(0, bisect_left(self._stretches, number, key=lambda s: s.first) - 1)
+
+    def require_step(self, number: int) -> bool:
+        """Let both states of the step that ends in one be in memory; tell whether they were not.
+
+        (collective)
+        """
+        k = self._stretch(number)
+        absent = not self._stretches[k].parts
+        if absent:
+            self._find(k)
+        self._recent = k
+        return absent
+
+    def first(self, number: int) -> int:
+        """Return the first of the states that are in memory together with one."""
+        return self._stretches[self._stretch(number)].first
+
     def part(self, number: int) -> tuple[Sequence[State], int]:
-        """Return the states that came together with one, by its number, and its place in them."""
-        k = bisect_right(self._firsts, range(len(self))[number]) - 1
-        found = self._parts[k]
-        if isinstance(found, Path):
-            if self._read is None or self._read[0] != k:
+        """Return the states that came together with one, by its number, and its place in them.
+
+        Collective where steps are repeated.
+        """
+        number = range(len(self))[number]
+        stretches, k = self._stretches, self._stretch(number)
+        both = k + 1 < len(stretches) and stretches[k + 1].first == number
+        if not stretches[k].parts:
+            ends = {0: self._ends[0], len(self) - 1: self._ends[1]}
+            found = ends.get(number)
+            if both and stretches[k + 1].parts:
+                k += 1
+            elif found is not None:
+                self._recent = k + 1 if number else 0
+                return (found,), 0
+            else:
+                self._find(k)
+        self._recent = k
+        stretch = stretches[k]
+        at = bisect_right(stretch.firsts, number) - 1
+        there = stretch.parts[at]
+        if isinstance(there, Path):
+            if self._read is None or self._read[0] != there:
                 self._read = None
-                self._read = k, cast("Sequence[State]", pickle.loads(found.read_bytes()))
-            found = self._read[1]
-        return found, range(len(self))[number] - self._firsts[k]
+                self._read = there, cast("Sequence[State]", pickle.loads(there.read_bytes()))
+            there = self._read[1]
+        return there, number - stretch.firsts[at]
 
     def __getitem__(self, number: int) -> State:
         """Return a state by its number, 0 is where the solution began."""
         states, place = self.part(number)
         return states[place]
+
+
+def _alone(state: State) -> State:
+    """Return a state with arrays of its own."""
+    method = {
+        name: value.copy() if isinstance(value, np.ndarray) else value
+        for name, value in state.method.items()
+    }
+    u, (v, a) = state.displacement.copy(), state.rates
+    return replace(state, displacement=u, rate=v.copy(), acceleration=a.copy(), method=method)
+
+
+def _size(state: State) -> Array:
+    """Return the norms of coordinates and rates on this rank."""
+    return np.array([np.linalg.norm(state.displacement), np.linalg.norm(state.rates[0])])
 
 
 def _arrays(value: Any) -> Iterator[Array]:
