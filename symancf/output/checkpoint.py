@@ -113,9 +113,10 @@ class _BlockRows(_ById):
         ids = system.topology.vertex_ids[self.local]
         super().__init__(system.comm, system.layout.vertex_count, ids, owned)
 
-    def sorted(self, vectors: list[Array]) -> tuple[Ints, list[Array]]:
-        """Return ids and rows (n, size) of each vector in this rank's range of ids."""
-        return self.sort([vector[self.at[self.owned]] for vector in vectors])
+    def sorted(self, vector: Array) -> Array:
+        """Return the rows (n, size) of a vector in this rank's range of ids."""
+        owned = self.at[self.owned].T  # a component at a time takes less memory
+        return np.stack([self.sort([vector[at]])[1][0] for at in owned], axis=1)
 
     def spread(self, ids: Ints, rows: list[Array], vectors: list[Array]) -> None:
         """Write rows of any ids, each on one rank, to all local vertices of the block."""
@@ -206,12 +207,12 @@ def write(
     ) as file:
         for number, block in enumerate(system.numbering.blocks):
             rows = _BlockRows(system, number)
-            ids, rows_by_id = rows.sorted(list(vectors.values()))
-            file.append(f"vertices/{block.name}", ids)
-            for name, values in zip(vectors, rows_by_id, strict=True):
-                file.append(f"vectors/{name}/{block.name}", values)
+            file.append(f"vertices/{block.name}", rows.sort([])[0])
+            of_block = {f"vectors/{name}": vector for name, vector in vectors.items()}
             if _has_reference(block):
-                file.append(f"reference/{block.name}", rows.sorted([system.reference])[1][0])
+                of_block["reference"] = system.reference
+            for name, vector in of_block.items():  # one after the other: each takes memory
+                file.append(f"{name}/{block.name}", rows.sorted(vector))
         _append_variables(file, system, state)
     return path
 
