@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (689, 111),
+    "whole": (690, 111),
     "first": (298, 60),
     "second": (107, 36),
-    "motion": (479, 75),
+    "motion": (483, 76),
 }
-STATEMENTS = 65275
+STATEMENTS = 65620
 
 
 @cache

@@ -65,16 +65,16 @@ class _Units:
     quantities: dict[sp.Symbol, Exponents]
     unknown: dict[sp.Symbol, Exponents] = field(default_factory=dict)
     solved: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
-    found: dict[sp.Expr, Exponents | None] = field(default_factory=dict)
+    table: dict[sp.Expr, Exponents | None] = field(default_factory=dict)
 
     def of(self, e: sp.Expr) -> Exponents | None:
         """Return the unit of an expression; None: it may have any, as 0 and decimal numbers.
 
         Parts that occur in many places are looked at once.
         """
-        if e not in self.found:
-            self.found[e] = self._of(e)
-        return self.found[e]
+        if e not in self.table:
+            self.table[e] = self._of(e)
+        return self.table[e]
 
     def _of(self, e: sp.Expr) -> Exponents | None:
         if isinstance(e, sp.Symbol):

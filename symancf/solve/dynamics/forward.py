@@ -178,7 +178,7 @@ class Forward:
             except ParameterError:
                 return None
             shapes[:] = [x.shape for x in found]
-            return np.concatenate([x.ravel() for x in found])
+            return np.asarray(np.concatenate([x.ravel() for x in found]))
 
         best = fourth_order(over, lambda x: system.sum(x.sum(axis=1))) if m.moving else None
         if best is None:

@@ -550,17 +550,12 @@ def _pruned(
         for s, x in unknown.items()
     }
     updates = {s: m.update.xreplace(along) for s, m in history.items()}
-    moves = {**equations, **updates}
     begins = {
         **{s: x.start for s, x in unknown.items()},
         **{s: history[s].initial for s in updates},
     }
-    zero = {s: sp.S.Zero for s in moves if begins[s] == 0}
-    while True:
-        moved = [s for s in zero if _diagonal(moves[s].xreplace(zero)) != 0]
-        if not moved:
-            break
-        zero = {s: sp.S.Zero for s in zero if s not in moved}
+    moves = {**equations, **updates}
+    zero = _resting(moves, begins)
     energy = _diagonal(energy.xreplace(zero))
     moves = {s: _diagonal(e.xreplace(zero)) for s, e in moves.items() if s not in zero}
     if any(e.has(log_stretch, stretch_axis) for e in (energy, *moves.values())):
@@ -570,6 +565,16 @@ def _pruned(
     equations = {s: e for s, e in moves.items() if s in unknown}
     updates = {s: e for s, e in moves.items() if s in history}
     return _Pruned(energy, equations, _needed((energy, *equations.values()), updates), zero)
+
+
+def _resting(
+    moves: Mapping[sp.Symbol, sp.Expr], begins: Mapping[sp.Symbol, Any]
+) -> dict[sp.Symbol, sp.Expr]:
+    """Return, with 0 as values, what begins at 0 and whose equation or update is 0 then."""
+    zero = {s: sp.S.Zero for s in moves if begins[s] == 0}
+    while moved := [s for s in zero if _diagonal(moves[s].xreplace(zero)) != 0]:
+        zero = {s: x for s, x in zero.items() if s not in moved}
+    return zero
 
 
 def _needed(

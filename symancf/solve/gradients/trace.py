@@ -39,7 +39,7 @@ UNITS = {"": 1.0, "B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
 
 @dataclass
-class _Segment:
+class _Span:
     """The states from one restart point of a solution to the next, both included.
 
     Attributes
@@ -143,7 +143,7 @@ class Trace(Displayable, OwnAttributes):
 
     def clear(self) -> None:
         """Forget all states."""
-        self._stretches = [_Segment(0)]
+        self._stretches = [_Span(0)]
         self._recent = 0  # number of the stretch that was asked for last
         self._leaf = -1  # number of the stretch whose steps were repeated last
         self._begun: tuple[int, State] | None = None  # a stretch, where the last repetition ended
@@ -293,7 +293,7 @@ class Trace(Displayable, OwnAttributes):
         None: the motion begins. What goes beyond the memory is dropped.
         """
         if first is not None:
-            self._stretches.append(_Segment(len(self) - 1, _size(first)))
+            self._stretches.append(_Span(len(self) - 1, _size(first)))
             self._stretches[-1].add((first,), len(self) - 1)
             self._recent += 1
         self._stretches[-1].restart = restart
