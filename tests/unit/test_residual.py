@@ -17,6 +17,7 @@ from tests.refusals import refused
 
 LDLT = {"pc_type": "cholesky", "pc_factor_mat_solver_type": "mumps"}
 LU = {"pc_type": "lu", "pc_factor_mat_solver_type": "mumps"}
+MINRES = {"ksp_type": "minres", "pc_type": "jacobi", "ksp_max_it": 500}
 
 
 def strip(p: float, length: float = 4.0) -> tuple[sa.System, sa.Parameter]:
@@ -95,7 +96,7 @@ def test_what_does_not_solve_fails_and_names_the_option() -> None:
 
 def test_methods_for_symmetric_matrices_are_named_where_they_fail() -> None:
     system, _ = strip(2e-3)
-    problem = sa.StaticProblem(system, options={"ksp_type": "minres", "pc_type": "jacobi"})
+    problem = sa.StaticProblem(system, options=MINRES)
     with refused(sa.ConvergenceError, reason="DIVERGED_ITS") as caught:
         problem.solve()
     assert "-ksp_type minres is for symmetric tangents" in str(caught.value)

@@ -71,7 +71,7 @@ def carried() -> sa.System:
 def squeezed(element: Any, cell: str, pressure: Any, tie: bool = False) -> sa.System:
     """Incompressible rubber, also in two pieces whose meshes do not match."""
     bodies = []
-    for k, count in enumerate((3, 4)[: 1 + tie]):
+    for k, count in enumerate((2, 3) if tie else (3,)):
         shift = np.array([float(k), 0.0, 0.0])
         mesh = sa.Mesh.box(
             (1.0,) * 3, (count,) * 3, cell=cell, name=f"{k}", warp=lambda X, s=shift: X + s

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import symancf as sa
-from symancf.solve.gradients.checkpoints import advances, first_checkpoint
+from symancf.solve.gradients.checkpoints import first_checkpoint, most_parts, repetitions
 
 Made = tuple[sa.DynamicProblem, sa.Goal, list[Any]]
 
@@ -34,6 +34,12 @@ def memory(problem: sa.DynamicProblem, every: int) -> float:
     arrays = [state.displacement, state.rate, state.acceleration, state.method["auxiliary"]]
     size = sum(a.nbytes for a in arrays if a is not None) + sa.Trace._objects
     return size * (sa.Trace._others + 3 * (every + 1) + 0.5)
+
+
+def advances(parts: int, checkpoints: int) -> int:
+    """Return the least number of parts over which a sweep backwards advances, t(l, s)."""
+    r = repetitions(parts, checkpoints)
+    return r * parts - most_parts(checkpoints + 1, r - 1)
 
 
 def test_checkpoints_are_the_best_ones() -> None:

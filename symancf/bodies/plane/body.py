@@ -172,11 +172,6 @@ class PlanarBody(OneNode):
         """The present mass [kg], 0 without inertia."""
         return self._mass_at(0.0)
 
-    @property
-    def inertia_about_centre(self) -> float:
-        """The present moment of inertia about the centre of mass [kg m^2]."""
-        return self._inertia_at(0.0)
-
     def _start(self) -> tuple[Array, float]:
         """Return velocity (2,) and spin of the present values."""
         what = f"planar body {self.name!r}"

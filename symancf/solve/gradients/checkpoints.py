@@ -34,18 +34,6 @@ def repetitions(parts: int, checkpoints: int) -> int:
     return r
 
 
-def advances(parts: int, checkpoints: int) -> int:
-    """Return the least number of parts over which a sweep backwards advances.
-
-    Examples
-    --------
-    >>> advances(10, 1), advances(10, 3), advances(10, 10)
-    (45, 15, 9)
-    """
-    r = repetitions(parts, checkpoints)
-    return r * parts - most_parts(checkpoints + 1, r - 1)
-
-
 def first_checkpoint(parts: int, checkpoints: int) -> int:
     """Return after how many parts the first checkpoint behind the beginning is best.
 

@@ -241,7 +241,7 @@ class StaticProblem(OneProcess, Displayable):
     def _rest(self, restarts: Restarts | None, steps: LoadSteps) -> None:
         """End a step where a run may go on; every `Restarts.every`-th one is a restart point."""
         if restarts is not None:
-            rests = steps.done or restarts.until_next(len(self.history.steps)) == restarts.every
+            rests = steps.done or len(self.history.steps) % restarts.every == 0
             method = steps.memory | {"solver": self.solver.memory}
             restarts.ended(state := replace(self._system.snapshot(), method=method))
             restarts.step(steps.done, rests, lambda: state)
