@@ -326,6 +326,8 @@ def require_combinations(
             x = np.broadcast_arrays(*(np.asarray(values[n], dtype=float) for n in names))
             with np.errstate(all="ignore"):
                 value = np.asarray(function(*(column[()] for column in x)))
+            if domain.holds(value):
+                continue
             at = int(np.ravel(domain.inside(value)).argmin())
             numbers = zip(names, (float(np.ravel(column)[at]) for column in x), strict=True)
             given = ", ".join(f"{n} = {number:g}" for n, number in numbers)
