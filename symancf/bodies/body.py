@@ -663,13 +663,18 @@ class CellBodyBinding:
         self, names: Sequence[str], points: Sequence[Sequence[float]], cell: Array, ids: Ints
     ) -> CellTables:
         """Return what functions of places give in cells, at each point of the kernel."""
-        body = self.body
-        given = {n: body.parameters[n] for n in {*names} & body._combined}
-        own = {n: v for n, v in given.items() if isinstance(v, Field) and not v.of_cells}
-        every = [(n, tuple(p), k) for k, (n, p) in enumerate(zip(names, points, strict=True))]
-        rows = [(n, p if own[n].per == "point" else (), k) for n, p, k in every if n in own]
-        places = {p for _, p, _ in rows if p} or {() for _ in rows}
-        return [(ids, {n: cell[:, k] for n, p, k in rows if p in ((), place)}) for place in places]
+        fields = {name: self.body.parameters.get(name) for name in {*names} & self.body._combined}
+        tables: dict[tuple[float, ...], dict[str, Array]] = {}
+        everywhere: dict[str, Array] = {}
+        for name, point, values in zip(names, points, cell.T, strict=True):
+            field = fields.get(name)
+            if isinstance(field, Field) and not field.of_cells:
+                of_points = field.per == "point"
+                columns = tables.setdefault(tuple(point), {}) if of_points else everywhere
+                columns[name] = values
+        if everywhere and not tables:
+            tables[()] = {}
+        return [(ids, everywhere | columns) for columns in tables.values()]
 
     def _following(
         self,
