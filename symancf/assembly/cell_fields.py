@@ -20,7 +20,8 @@ class CellFields:
     cell : (n, rows) the others.
     fields : by column.
     ids : (n,) numbers of the cells.
-    require : called with a column and its values (n,): raises where a law has no such ones.
+    require : called with a column, its values (n,) and the time: raises where a law has no such
+        ones.
     """
 
     timed = False
@@ -30,7 +31,7 @@ class CellFields:
         cell: Array,
         fields: Mapping[int, Field],
         ids: Ints,
-        require: Callable[[int, Array], None],
+        require: Callable[[int, Array, float], None],
     ) -> None:
         self.fields, self.ids = dict(fields), ids
         self._cell, self._require = cell, require
@@ -43,6 +44,6 @@ class CellFields:
             cell = self._cell.copy()
             for column, values in present.items():
                 cell[:, column] = values[self.ids]
-                self._require(column, cell[:, column])
+                self._require(column, cell[:, column], time)
             self._last, self._cell = present, cell
         return self._cell

@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,14 @@ from ..runtime.copies import OneProcess
 from ..runtime.display import Displayable
 from ..runtime.jit import identifier
 from ..values.arguments import one_of, text
-from ..values.domain import Domain, combinations_of, domains_of, not_negative, positive
+from ..values.domain import (
+    Domain,
+    combinations_of,
+    domains_of,
+    not_negative,
+    positive,
+    require_combinations,
+)
 from ..values.functions import arguments_of
 from ..values.parameter import (
     Checked,
@@ -85,6 +92,10 @@ if TYPE_CHECKING:
     from ..laws.mixed import PressureField
     from ..places.paths import Path
     from ..values.parameter import Scalar
+
+
+#: Values of parameters in cells, (n,) by name, with the numbers of the cells.
+CellTables: TypeAlias = "Sequence[tuple[Ints, Mapping[str, Array]]]"
 
 
 class Body(OneProcess, Displayable):
@@ -218,12 +229,14 @@ class Body(OneProcess, Displayable):
         require_parameters(what, needed, values, optional=optional, exact=True, before=before)
         self.parameters = parameters = Fixed({**own.defaults, **arguments.defaults, **values})
         self._numbers(0.0)
+        for name, field in self._known_fields().items():
+            self._require_cells(name, field, range(self.region.size))
         self._weighs  # noqa: B018  (densities of some layers only are told here)
         return parameters
 
     def _number_at(self, name: str, value: Scalar, time: float) -> float:
         """Return the present value of a parameter that is no field."""
-        what = f"{name} of body {self.name!r}"
+        what = self._called(name)
         endless = isinstance(value, float) and np.isposinf(value) and self.pressure is None
         if endless and self.element.dimension == 3:
             raise ParameterError(
@@ -237,17 +250,36 @@ class Body(OneProcess, Displayable):
             self._domains[name].require(name, what, number, f" at time {time:g}")
         return number
 
-    def _numbers(self, time: float) -> dict[str, float]:
-        """Return the present values of all parameters that are not fields."""
+    def _numbers(self, time: float, tables: CellTables = ()) -> dict[str, float]:
+        """Return the present values of all parameters that are not fields.
+
+        What several parameters make is looked at, too, in cells of `tables` where these are given.
+        """
         numbers = {k: self._number_at(k, v, time) for k, v in self._scalars().items()}
-        for what, (function, domain) in combinations_of(self._energy_function).items():
-            names = arguments_of(function).positional
-            if {*names} <= {*numbers}:
-                with np.errstate(all="ignore"):
-                    value = function(*(np.float64(numbers[n]) for n in names))
-                given = ", ".join(f"{n} = {numbers[n]:g}" for n in names)
-                domain.require(what, f"{what} of body {self.name!r}, of {given},", value)
+        energy, when, given = self._energy_function, f" at time {time:g}", self._known_fields()
+        of = f"{signature(energy).name}() of body {self.name!r}"
+        require_combinations(energy, of, {**numbers, **given}, when, range(self.region.size))
+        for ids, columns in tables:
+            of_cells = {k: values[ids] for k, values in given.items()}
+            require_combinations(energy, of, {**numbers, **of_cells, **columns}, when, ids)
         return numbers
+
+    def _known_fields(self) -> dict[str, Array]:
+        """Return the values of all cells of the body of fields that are values."""
+        fields = ((k, v) for k, v in self.parameters.items() if isinstance(v, Field) and v.of_cells)
+        return {k: v.values for k, v in fields if len(v.values) == self.region.size}
+
+    def _require_cells(self, name: str, values: Array, cells: Sequence[int] | Ints) -> None:
+        """Raise where the values of a parameter in cells of some numbers leave its domain."""
+        if name in self._domains:
+            self._domains[name].require(name, self._called(name), values, cells=cells)
+
+    def _called(self, name: str) -> str:
+        """Return a parameter in words: whose it is, of which law."""
+        law = self._energy_function if self.layers is None else self.layers.law_with(name)
+        if law is not None and name in signature(law).parameters:
+            return f"{name} of {signature(law).name}() of body {self.name!r}"
+        return f"{name} of body {self.name!r}"
 
     def _scalars(self) -> dict[str, Scalar]:
         """Return the parameters that are not fields, nor infinite: no kernel depends on these."""
@@ -452,21 +484,29 @@ class Body(OneProcess, Displayable):
         """Announce cells and blocks of coordinates."""
         return CellBodyBinding(self, layout)
 
-    def _uniform_values(self) -> dict[str, Scalar]:
-        """Return the values of the kernels' uniform parameters; these watch their domain."""
+    def _uniform_values(self, tables: CellTables = ()) -> dict[str, Scalar]:
+        """Return the values of the kernels' uniform parameters; these watch their domain.
+
+        `tables` : what varies from cell to cell; see `_numbers`.
+        """
         values = self._scalars()
         for name in sorted({*self._domains} & {*values}):
             value = values[name]
             if isinstance(value, Parameter) or callable(value):
-                values[name] = Checked(value, partial(self._number_within, name))
+                values[name] = Checked(value, partial(self._number_within, name, tables))
         return values
 
-    def _number_within(self, name: str, time: float) -> float:
+    def _number_within(self, name: str, tables: CellTables, time: float) -> float:
         """Return the present value of a parameter, by itself and with others in its domain."""
-        combined = combinations_of(self._energy_function).values()
-        if any(name in arguments_of(function).positional for function, _ in combined):
-            return self._numbers(time)[name]
+        if name in self._combined:
+            return self._numbers(time, tables)[name]
         return self._number_at(name, self.parameters[name], time)
+
+    @property
+    def _combined(self) -> set[str]:
+        """Names of the parameters of which several together have a domain."""
+        functions = (f for f, _ in combinations_of(self._energy_function).values())
+        return {name for f in functions for name in arguments_of(f).positional}
 
 
 class CellBodyBinding:
@@ -591,8 +631,7 @@ class CellBodyBinding:
                     continue
                 point = points[k] if points is not None and field.per == "point" else ()
                 values[:, k] = call_array(what, field.function, (n,), on.at(point, cells))
-                if name in body._domains:
-                    body._domains[name].require(name, what, values[:, k], " in a cell")
+                body._require_cells(name, values[:, k], np.arange(n) if ids is None else ids)
         return values
 
     @cached_property
@@ -620,8 +659,30 @@ class CellBodyBinding:
             )
         return np.asarray(field.values[ids])
 
+    def _tables(
+        self, names: Sequence[str], points: Sequence[Sequence[float]], cell: Array, ids: Ints
+    ) -> CellTables:
+        """Return what functions of places give in cells, at each point of the kernel."""
+        fields = {name: self.body.parameters.get(name) for name in {*names} & self.body._combined}
+        tables: dict[tuple[float, ...], dict[str, Array]] = {}
+        everywhere: dict[str, Array] = {}
+        for name, point, values in zip(names, points, cell.T, strict=True):
+            field = fields.get(name)
+            if isinstance(field, Field) and not field.of_cells:
+                of_points = field.per == "point"
+                columns = tables.setdefault(tuple(point), {}) if of_points else everywhere
+                columns[name] = values
+        if everywhere and not tables:
+            tables[()] = {}
+        return [(ids, everywhere | columns) for columns in tables.values()]
+
     def _following(
-        self, names: Sequence[str], columns: Sequence[int], cell: Array, ids: Ints | None
+        self,
+        names: Sequence[str],
+        columns: Sequence[int],
+        cell: Array,
+        ids: Ints | None,
+        tables: CellTables,
     ) -> CellFields | None:
         """Return what takes up values that are assigned to fields, None: there are none."""
         given = self.body.parameters
@@ -630,12 +691,11 @@ class CellBodyBinding:
         if not fields or ids is None:
             return None
         name_of, body = dict(zip(columns, names, strict=True)), self.body
-        domains = body._domains
 
-        def require(column: int, values: Array) -> None:
-            name = name_of[column]
-            if name in domains:
-                domains[name].require(name, f"{name} of body {body.name!r}", values, " in a cell")
+        def require(column: int, values: Array, time: float) -> None:
+            body._require_cells(name_of[column], values, ids)
+            if name_of[column] in body._combined:
+                body._numbers(time, tables)
 
         return CellFields(cell, fields, ids, require)
 
@@ -675,9 +735,13 @@ class CellBodyBinding:
                 if parameter in own:
                     of = f"{parameter} of {name}"
                     cell[:, k] = self._column(of, own[parameter], kernel.points[k], patch, ids)
+            tables = [] if ids is None else self._tables(kernel.cell, kernel.points, cell, ids)
+            if tables:
+                body._numbers(configuration.time, tables)
         vertices, start = patch.vertices
+        uniform_values = body._uniform_values(tables).items()
         parameter_names = {*kernel.uniform, *kernel.cell}
-        material = {k: value for k, value in body._uniform_values().items() if k in parameter_names}
+        material = {k: value for k, value in uniform_values if k in parameter_names}
         return Form(
             name=name,
             kernel=kernel,
@@ -688,7 +752,7 @@ class CellBodyBinding:
             vertices=vertices,
             vertex_start=start,
             entities=patch.gathered,
-            cell_at=self._following(names, missing, cell, ids),
+            cell_at=self._following(names, missing, cell, ids, tables),
             ids=ids,
         )
 

@@ -13,7 +13,7 @@ from ..kinematics.memory import require_plain
 from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
 from ..kinematics.quantity import real
-from ..values.domain import by_call, domains, domains_of, positive, stressed_at_rest
+from ..values.domain import by_call, domains, domains_as, positive, stressed_at_rest
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label
 from ..values.reader import as_expression, call_symbolic, read, require_free, require_quantities
@@ -351,7 +351,7 @@ def _returned(
     own: Mapping[str, Any],
 ) -> Energy:
     """Return a law that says what it takes and which values its parameters may have."""
-    energy = stressed_at_rest(domains(**{**domains_of(law), **own})(function))
+    energy = stressed_at_rest(domains(**own)(domains_as(law)(function)))
     energy = isotropic(**constants_of(law))(energy)
     defaults = {**reading.defaults, **free.defaults}
     parameters = (*reading.parameters, *free.parameters)

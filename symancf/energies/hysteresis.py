@@ -19,7 +19,7 @@ from ..values.domain import (
     Domain,
     by_call,
     domains,
-    domains_of,
+    domains_as,
     not_negative,
     positive,
 )
@@ -176,7 +176,7 @@ def bergstrom_boyce(
     keywords = {p: asked.defaults.get(p, REQUIRED) for p in asked.parameters}
     own_values = dict.fromkeys((*_REMEMBERED, _STEP, "dt"), REQUIRED)
     taking(creeping, names, {**keywords, **numbers, **own_values})
-    energy = domains(**{**domains_of(law), **_DOMAINS})(creeping)
+    energy = domains(**_DOMAINS)(domains_as(law)(creeping))
     energy = memory(**_REMEMBERED)(local(**{_STEP: zeros(3, 3)})(energy))
     return isotropic(**constants_of(law))(energy)
 

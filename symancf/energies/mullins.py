@@ -12,7 +12,7 @@ from ..kinematics.memory import Remembered, memory, remember, require_plain
 from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
 from ..values import arguments
-from ..values.domain import Domain, by_call, domains, domains_of, not_negative, positive
+from ..values.domain import Domain, by_call, domains, domains_as, not_negative, positive
 from ..values.functions import REQUIRED, taking
 from ..values.reader import require_free
 from .viscoelastic import VOLUMETRIC
@@ -113,7 +113,7 @@ def ogden_roxburgh(law: Energy, *, r: float, m: float, beta: float = 0.0) -> Ene
     softened.__name__ = f"ogden_roxburgh_{asked.name}"
     keywords = {p: asked.defaults.get(p, REQUIRED) for p in asked.parameters}
     taking(softened, asked.quantities, {**keywords, **numbers, _LARGEST: REQUIRED})
-    energy = domains(**{**domains_of(law), **_PARAMETERS})(softened)
+    energy = domains(**_PARAMETERS)(domains_as(law)(softened))
     return memory(**{_LARGEST: 0})(isotropic(**constants_of(law))(energy))
 
 

@@ -14,6 +14,7 @@ from ..values.domain import (
     NotZero,
     by_call,
     catalogue,
+    combinations,
     domains,
     moduli,
     not_negative,
@@ -200,6 +201,7 @@ def saint_venant_kirchhoff(E_gl: Matrix, *, E: Expr, nu: Expr) -> Parts:
     k=lambda k: k,
 )
 @domains(k=positive())
+@combinations({"C10 + C01": (lambda C10, C01: C10 + C01, positive("half of the shear modulus"))})
 @moduli("isotropic", mu=lambda C10, C01: 2 * (C10 + C01), k=lambda k: k)
 def mooney_rivlin(J: Expr, I1: Expr, I2: Expr, *, C10: Expr, C01: Expr, k: Expr) -> Parts:
     r"""Mooney-Rivlin rubber with split invariants.
@@ -502,6 +504,8 @@ def ogden(*, terms: int = 3) -> Energy:
 
     taking(shear, names)
     law = moduli("isotropic", mu=shear, k=lambda k: k)(ogden)
+    half = "half of the sum of mu alpha"
+    law = combinations({half: (shear, positive("the shear modulus"))})(law)
     law = domains(k=positive(), **{f"alpha{i}": NotZero() for i in numbers})(law)
     quantities = ("J", "lambda1", "lambda2", "lambda3")
     taking(law, quantities, dict.fromkeys((*names, "k"), REQUIRED))

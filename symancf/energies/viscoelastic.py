@@ -18,7 +18,7 @@ from ..kinematics.moduli import constants_of, isotropic
 from ..kinematics.naming import law_of, signature
 from ..kinematics.quantity import dot
 from ..kinematics.rod import ROD_STRAINS
-from ..values.domain import between, by_call, domains, domains_of, marked, positive
+from ..values.domain import between, by_call, combinations, domains, domains_as, positive
 from ..values.functions import REQUIRED, taking
 from ..values.parameter import label, reals
 from ..values.reader import Signature, require_quantities
@@ -154,13 +154,13 @@ def prony(law: Energy, *, g: Sequence[float], tau: Sequence[float]) -> Energy:
     taking(relaxing, names, {**keywords, **series, **own})
     limits = {b.weight: between(0, 1, _BELOW_ONE) for b in branches}
     limits |= {b.time: positive() for b in branches}
-    energy = domains(**{**domains_of(law), **limits})(relaxing)
+    energy = domains(**limits)(domains_as(law)(relaxing))
 
     def total(*shares: Any) -> Any:
         return sum(shares)
 
     taking(total, [b.weight for b in branches])
-    energy = marked(energy, combinations={"the sum of g": (total, between(0, 1, _RELAXED))})
+    energy = combinations({"the sum of g": (total, between(0, 1, _RELAXED))})(energy)
     return memory(**remembered)(isotropic(**constants_of(law))(energy))
 
 

@@ -11,7 +11,7 @@ import sympy as sp
 from symancf_codegen.functions import derivative, symbolic
 
 from ..errors import KinematicsError
-from ..values.domain import between, combinations_of, domains_of, marked
+from ..values.domain import Domain, between, combinations_of, domains_of, marked
 from ..values.domain import positive as positive_number
 from ..values.functions import REQUIRED, arguments_of, taking
 from .naming import signature
@@ -227,7 +227,8 @@ def _of_pair(energy: Energy, pair: tuple[str, str]) -> Energy:
         taking(value, names)
         return value
 
-    derived = {p: (constant(p), d) for p, d in domains_of(energy).items() if p in constants}
+    known = domains_of(energy)
+    derived = {p: (constant(p), known.get(p, Domain())) for p in constants}
     law.combinations = {**combinations_of(energy), **derived}  # type: ignore[attr-defined]
     del law.constants  # type: ignore[attr-defined]
     return law

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,14 @@ from ..kinematics.naming import Energy, call_law, law_of, signature
 from ..kinematics.quantity import real
 from ..values import arguments
 from ..values.arguments import flag
-from ..values.domain import Domain, by_call, domains_of, not_negative
+from ..values.domain import (
+    Domain,
+    by_call,
+    combinations_of,
+    domains_of,
+    not_negative,
+    require_domains,
+)
 from ..values.functions import REQUIRED, arguments_of, taking
 from ..values.parameter import label, reals, vector3
 from ..values.reader import as_expression, require_parameters
@@ -223,11 +231,13 @@ class Layers(OwnAttributes):
         quantities: dict[str, None] = {}
         keywords: dict[str, Any] = {}
         self.domains: dict[str, Domain] = {}
+        self.combinations: dict[str, Any] = {}
         for x in self.kinds:
             wanted = signature(x.energy)
             quantities |= dict.fromkeys(wanted.quantities)
             keywords |= {p: wanted.defaults.get(p, REQUIRED) for p in wanted.parameters}
             self.domains.update(domains_of(x.energy))
+            self.combinations.update(combinations_of(x.energy))
         for n, layer in enumerate(self.layers, 1):
             name = f"rho_{n}"
             if "rho" in layer.parameters and name in self.densities():
@@ -307,6 +317,11 @@ class Layers(OwnAttributes):
         """Return zeta at a place of a layer, -1 its lower and 1 its upper face."""
         low, high = self.edges[number], self.edges[number + 1]
         return float(0.5 * (low + high) + 0.5 * place * (high - low))
+
+    def law_with(self, parameter: str) -> Energy | None:
+        """Return the first law that has a parameter, None where none has."""
+        laws = (kind.energy for kind in self.kinds)
+        return next((x for x in laws if parameter in signature(x).parameters), None)
 
     def kind_of(self, number: int) -> LayerGroup:
         """Return the kind of a layer."""
@@ -393,6 +408,9 @@ def _layer(number: int, given: object) -> Layer:
     arguments = signature(law)
     possible = (*arguments.parameters, "rho")
     require_parameters(f"{who}: {arguments.name}()", (), own, optional=possible, exact=True)
+    values = {**arguments.defaults, **own}
+    numbers = {p: x for p, x in values.items() if isinstance(x, Real)}
+    require_domains(law, f"{arguments.name}() of {who}", numbers)
     return Layer(law, float(thickness), float(angle), dict(own))
 
 
@@ -433,6 +451,10 @@ def numbered(law: Energy, own: Mapping[str, Value], number: int) -> Energy:
     vars(renamed)["__signature__"] = vars(called)["__signature__"]
     domains = {names.get(p, p): d for p, d in domains_of(law).items() if p in arguments.parameters}
     renamed.domains = domains  # type: ignore[attr-defined]
+    renamed.combinations = {  # type: ignore[attr-defined]
+        f"{what} of layer {number}": (_with_names(function, names), domain)
+        for what, (function, domain) in combinations_of(law).items()
+    }
     numbers = {names[m]: _with_names(x, names) if callable(x) else x for m, x in first.items()}
     return memory(**numbers)(renamed) if first else renamed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, TypeVar, cast
@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import Ints, Mask
 from ..errors import ParameterError
 from .arguments import among
 from .arguments import function as require_function
@@ -128,6 +129,8 @@ class Domain:
     @property
     def must(self) -> str:
         """What a value must be, in words."""
+        if self.low == -np.inf and self.high == np.inf:
+            return "be finite"
         if self.high == np.inf and self.low == 0.0:
             return "not be negative" if self.closed[0] else "be positive"
         if self.high == np.inf:
@@ -137,24 +140,40 @@ class Domain:
         low, high = (" included" if closed else "" for closed in self.closed)
         return f"be between {self.low:g}{low} and {self.high:g}{high}"
 
-    def holds(self, values: npt.ArrayLike) -> bool:
-        """Whether all values lie in it."""
+    def inside(self, values: npt.ArrayLike) -> Mask:
+        """Return which values lie in it."""
         x = np.asarray(values, dtype=float)
         above = x >= self.low if self.closed[0] else x > self.low
         below = x <= self.high if self.closed[1] else x < self.high
-        return bool((above & below).all())
+        return np.asarray(above & below)
 
-    def require(self, name: str, what: str, values: npt.ArrayLike, when: str = "") -> None:
+    def holds(self, values: npt.ArrayLike) -> bool:
+        """Whether all values lie in it."""
+        return bool(self.inside(values).all())
+
+    def require(
+        self,
+        name: str,
+        what: str,
+        values: npt.ArrayLike,
+        when: str = "",
+        cells: Sequence[int] | Ints | None = None,
+    ) -> None:
         """Raise where a value lies outside.
+
+        Parameters
+        ----------
+        cells : (n,) numbers of the cells that have the values; None: they are not of cells.
 
         Raises
         ------
-        ParameterError : says what it is, what it must be and why.
+        ParameterError : says what it is, in which cell, what it must be and why.
         """
         if self.holds(values):
             return
-        x = np.ravel(np.asarray(values, dtype=float))
-        wrong = next(float(v) for v in x if not self.holds(v))
+        at = int(np.ravel(self.inside(values)).argmin())
+        wrong = float(np.ravel(np.asarray(values, dtype=float))[at])
+        when = when if cells is None else f" in cell {cells[at]}"
         why = f" ({self.why})" if self.why else ""
         raise ParameterError(
             f"{what} is {wrong:.12g}{when}: it must {self.must}{why}", asked=name, given=wrong
@@ -166,9 +185,9 @@ class NotZero(Domain):
 
     must = "not be 0"
 
-    def holds(self, values: npt.ArrayLike) -> bool:
-        """Whether no value is 0."""
-        return bool((np.asarray(values, dtype=float) != 0.0).all())
+    def inside(self, values: npt.ArrayLike) -> Mask:
+        """Return which values are not 0."""
+        return np.asarray(np.asarray(values, dtype=float) != 0.0)
 
 
 def positive(why: str = "") -> Domain:
@@ -235,6 +254,85 @@ def combinations_of(energy: object) -> Mapping[str, tuple[Callable[..., Any], Do
     """Return what an energy declares of several parameters: a function of them, its domain."""
     declared: Mapping[str, tuple[Callable[..., Any], Domain]] = getattr(energy, "combinations", {})
     return declared
+
+
+def combinations(
+    values: Mapping[str, tuple[Callable[..., Any], Domain]],
+) -> Callable[[Function], Function]:
+    """Declare the values that functions of several parameters may have; a decorator.
+
+    Examples
+    --------
+    >>> @combinations({"C10 + C01": (lambda C10, C01: C10 + C01, positive())})
+    ... def energy(J, I1, I2, *, C10, C01): ...
+    """
+
+    def declare(energy: Function) -> Function:
+        return marked(energy, combinations={**combinations_of(energy), **values})
+
+    return declare
+
+
+def domains_as(law: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Declare the domains of a law, and those of several parameters, of another; a decorator."""
+
+    def declare(energy: Function) -> Function:
+        return combinations(combinations_of(law))(domains(**domains_of(law))(energy))
+
+    return declare
+
+
+def require_domains(
+    law: Callable[..., Any],
+    of: str,
+    values: Mapping[str, Any],
+    when: str = "",
+    cells: Sequence[int] | Ints | None = None,
+) -> None:
+    """Raise where parameters of a law leave their domain, by themselves or several together.
+
+    Parameters
+    ----------
+    of : whose parameters they are, for messages.
+    values : numbers, or arrays (n,) of the cells; names that are not among them are left out.
+
+    Raises
+    ------
+    ParameterError : names parameter, value and cell, what it must be and why.
+    """
+    for key, domain in domains_of(law).items():
+        if key in values:
+            of_cells = cells if np.ndim(values[key]) else None
+            domain.require(key, f"{key} of {of}", values[key], when, of_cells)
+    require_combinations(law, of, values, when, cells)
+
+
+def require_combinations(
+    law: Callable[..., Any],
+    of: str,
+    values: Mapping[str, Any],
+    when: str = "",
+    cells: Sequence[int] | Ints | None = None,
+) -> None:
+    """Raise where what several parameters of a law make leaves its domain; see `require_domains`.
+
+    Raises
+    ------
+    ParameterError : names it, the parameters and the cell, what it must be and why.
+    """
+    for what, (function, domain) in combinations_of(law).items():
+        names = arguments_of(function).positional
+        if {*names} <= {*values}:
+            x = np.broadcast_arrays(*(np.asarray(values[n], dtype=float) for n in names))
+            with np.errstate(all="ignore"):
+                value = np.asarray(function(*(column[()] for column in x)))
+            if domain.holds(value):
+                continue
+            at = int(np.ravel(domain.inside(value)).argmin())
+            numbers = zip(names, (float(np.ravel(column)[at]) for column in x), strict=True)
+            given = ", ".join(f"{n} = {number:g}" for n, number in numbers)
+            of_cells = cells if value.ndim else None
+            domain.require(what, f"{what} of {of}, of {given},", value, when, of_cells)
 
 
 def checked(what: str, key: str, value: Any, domain: Domain | None) -> Any:

@@ -566,3 +566,16 @@ def test_work_on_many_ranks_and_in_other_units() -> None:
     one = found(1.0, 1.0, 1.0)
     assert found(1e3, 1e-3, 1e-6) == pytest.approx(one, rel=1e-8)
     assert abs(one[2]) < 1e-3 * one[0]  # of all ranks together
+
+
+def test_stored_energy_after_steps_in_c_is_that_of_the_last_step() -> None:
+    """A law that remembers stores what follows from the beginning of its last step."""
+    body = cube(maxwell, E0=10.0, E1=5.0, tau=0.3, rho=1.0)
+    load = sa.traction(body["x1"], (lambda t: 1.0 - np.cos(4 * t), 0.0, 0.0))
+    system = sa.System(body, terms=[sa.fix(body["x0"]), load])
+    problem = sa.DynamicProblem(system)
+    problem.solve(to=1.0, step=0.02)
+    found = problem.energies
+    assert problem.native
+    assert found.strain == pytest.approx(system.strain_energy(), rel=1e-12)
+    assert abs(found.drift) < 2e-3 * found.work

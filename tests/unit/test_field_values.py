@@ -55,7 +55,7 @@ def test_values_that_a_law_refuses_are_named() -> None:
     field = sa.Field(np.ones(8))
     _, problem = pulled(field)
     field.values = np.full(8, -1.0)
-    with pytest.raises(sa.ParameterError, match="mu of body"):
+    with pytest.raises(sa.ParameterError, match=r"mu of neo_hooke\(\) of body"):
         problem.solve()
 
 
@@ -65,3 +65,37 @@ def test_a_contact_does_not_take_its_stiffness_from_values() -> None:
     touch = sa.Contact(body["z1"], sa.Plane((0.0, 0.0, 1.1), normal=(0.0, 0.0, -1.0)))
     with pytest.raises(sa.ParameterError, match="stiffness="):
         sa.System(body, terms=[sa.fix(body["z0"]), touch])
+
+
+def prony_neo_hooke(**given: Any) -> tuple[sa.System, sa.StaticProblem]:
+    """Two cells of a series of two terms."""
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1), cell="hexahedron")
+    law = sa.energies.prony(neo_hooke(), g=(0.3, 0.3), tau=(1.0, 2.0))
+    body = sa.Body(mesh["body"], hex8_plain, law, mu=1.0, lam=2.0, **given)
+    return (system := sa.System(body, terms=[sa.fix(body["x0"])])), sa.StaticProblem(system)
+
+
+def test_values_out_of_a_domain_are_named_with_law_and_cell() -> None:
+    with pytest.raises(sa.ParameterError, match=r"mu of neo_hooke\(\) of body .* -1 in cell 3"):
+        pulled(sa.Field([1.0, 1.0, 1.0, -1.0, 1.0, 1.0, 1.0, 1.0]))
+    with pytest.raises(sa.ParameterError, match=r"g2 = 0\.8, is 1\.1 in cell 1"):
+        prony_neo_hooke(g2=sa.Field([0.3, 0.8]))
+    with pytest.raises(sa.ParameterError, match=r"g2 = 0\.9, is 1\.2 in cell 1"):
+        prony_neo_hooke(g2=sa.Field(lambda X: 0.6 * X[:, 0]))
+
+
+def test_what_parameters_and_fields_make_together_is_looked_at_when_one_changes() -> None:
+    weight, weights = sa.Parameter("g1", 0.3), sa.Field([0.3, 0.5])
+    _, problem = prony_neo_hooke(g1=weight, g2=weights)
+    problem.solve()
+    weight.value = 0.6
+    with pytest.raises(sa.ParameterError, match=r"g1 = 0\.6, g2 = 0\.5, is 1\.1 in cell 1"):
+        problem.solve()
+    weight.value, weights.values = 0.3, [0.8, 0.5]
+    with pytest.raises(sa.ParameterError, match=r"g1 = 0\.3, g2 = 0\.8, is 1\.1 in cell 0"):
+        problem.solve()
+    _, problem = prony_neo_hooke(g1=weight, g2=sa.Field(lambda X: 0.3 * X[:, 0]))
+    problem.solve()
+    weight.value = 0.6
+    with pytest.raises(sa.ParameterError, match=r"g2 = 0\.45, is 1\.05 in cell 1"):
+        problem.solve()

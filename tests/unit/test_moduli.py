@@ -169,6 +169,37 @@ def test_refused() -> None:
         sa.Body(mesh, element, sa.energies.mooney_rivlin(), E=E, nu=NU)
 
 
+def test_a_shear_modulus_of_several_constants_is_positive() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]
+    rubber, element = sa.energies.mooney_rivlin(), sa.elements.hex8_plain
+    sa.Body(mesh, element, rubber, C10=1.0, C01=-0.5, k=K)
+    with refused(sa.ParameterError, asked="C10 + C01", given=-0.5):
+        sa.Body(mesh, element, rubber, C10=1.0, C01=-1.5, k=K)
+    with refused(sa.ParameterError, asked="C10"):  # infinite
+        sa.Body(mesh, element, rubber, E=E, nu=NU, ratio=-1.0)
+    with refused(sa.ParameterError, asked="half of the sum of mu alpha", given=-1.0):
+        sa.Body(mesh, element, sa.energies.ogden(terms=1), mu1=1.0, alpha1=-2.0, k=K)
+
+
+def test_layers_have_the_domains_of_their_laws() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0), (2, 1))["body"]
+    law, series = sa.energies.mooney_rivlin(), sa.energies.prony
+    with refused(sa.ParameterError, asked="C10 + C01"):
+        sa.Layers([(law, 0.1, 0.0, {"C10": 1.0, "C01": -1.5, "k": K})])
+    with refused(sa.ParameterError, asked="E", given=-1.0):
+        sa.Layers([(sa.energies.saint_venant_kirchhoff(), 0.1, 0.0, {"E": -1.0})])
+    ratio = sa.Parameter("ratio", -1.0)
+    layers = sa.Layers([(law, 0.1, 0.0, {"E": E, "nu": NU, "ratio": ratio})])
+    with refused(sa.ParameterError, asked="C10 of layer 1"):
+        sa.Body(mesh, sa.elements.ancf_thin_plate, layers)
+    relaxing = series(sa.energies.neo_hooke(), g=(0.3, 0.3), tau=(1.0, 2.0))
+    weight = sa.Parameter("g1", 0.8)
+    layers = sa.Layers([(relaxing, 0.1, 0.0, {"g1": weight}), (law, 0.1, 0.0, {"C10": 1.0})])
+    others = {"mu": 1.0, "lam": 2.0, "C01": 0.1, "k": K}
+    with refused(sa.ParameterError, asked="the sum of g of layer 1"):
+        sa.Body(mesh, sa.elements.ancf_plate, layers, volumetric="full", **others)
+
+
 def test_constants_that_follow_have_their_domains() -> None:
     """The shear modulus of an extended tube is Gc (1 - 2 delta^2) + Ge: Gc would be negative."""
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))["body"]

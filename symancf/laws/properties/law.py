@@ -13,6 +13,7 @@ from ...kinematics.memory import STEP
 from ...kinematics.quantity import real
 from ...kinematics.solid import solid
 from ...kinematics.stretches import LOGS
+from ...values.domain import require_domains
 from ...values.reader import require_parameters
 from ..evaluate import evaluate_on
 from .convexity import convexity
@@ -21,7 +22,7 @@ from .indifference import asks_for_turning, indifference
 from .passivity import passivity
 from .property import Property
 from .rest import moduli, rest, stability
-from .subject import LawSample, require_domains, sample_values
+from .subject import LawSample, sample_values
 from .symmetry import ISOTROPIC, symmetry
 from .units import NO_UNIT, Exponents, unit_of, units
 

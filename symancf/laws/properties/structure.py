@@ -17,13 +17,13 @@ from ...arrays import Array
 from ...kinematics import Kinematics, beam_solid, cable, rod, thin_plate
 from ...kinematics.naming import call_law, signature
 from ...kinematics.quantity import real
-from ...values.domain import declared_moduli
+from ...values.domain import declared_moduli, require_domains
 from .indifference import NAME as INDIFFERENCE
 from .law import QUANTITY_UNITS
 from .property import Property
 from .rest import MODULI, REST, STABLE, vanishes
 from .solid_energy import compiled
-from .subject import ROUND_OFF, number_for, require_domains
+from .subject import ROUND_OFF, number_for
 from .units import Exponents, unit_of, units
 
 FAMILIES = (cable, rod, thin_plate, beam_solid)

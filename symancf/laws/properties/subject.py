@@ -115,18 +115,6 @@ def deformations(n: int, stretches: tuple[float, float], seed: int) -> Array:
     return np.asarray(R @ (np.exp(logs)[:, :, None] * np.eye(3)) @ N.swapaxes(1, 2))
 
 
-def require_domains(law: Any, name: str, values: Mapping[str, float]) -> None:
-    """Check that numbers lie in the domains that a law declares.
-
-    Raises
-    ------
-    ParameterError
-    """
-    for key, domain in domains_of(law).items():
-        if key in values:
-            domain.require(key, f"{key} of {name}", values[key])
-
-
 def sample_values(law: Any, called: EnergyCall, values: Mapping[str, float]) -> dict[str, float]:
     """Return numbers of all parameters: those given, defaults, else some of their domains."""
     asked = called.signature

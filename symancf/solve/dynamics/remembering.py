@@ -99,3 +99,5 @@ class Remembering:
             self.take(since, time, stepping=False)
         for assembler in self._assemblers:
             assembler.overwritten()
+        if since is not None:
+            self.system.update(time)  # energies of the last step have its beginning
