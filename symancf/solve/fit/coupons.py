@@ -146,16 +146,12 @@ class Coupons:
         """Return samples of constants with their sums of squares."""
         generator = np.random.default_rng(seed)
         others = [n for n in self.names if n not in moduli]
-        number = REFINED if self.response.has_memory else SAMPLES  # histories take long
-        if all(n in start for n in others):
-            number = 1
+        number = 1 if all(n in start for n in others) else SAMPLES
         drawn = [
             {n: self._sample(n, start, generator, first=k == 0) for n in others}
             for k in range(number)
         ]
         theta = np.array([[one.get(n, self._modulus()) for n in self.names] for one in drawn])
-        if self.response.has_memory:
-            return [self._with_moduli(one, moduli) for one in theta]
         every = zip(theta, *self.stress(theta, moduli), strict=True)
         return [self._with_best(*one, moduli) for one in every]
 
@@ -172,7 +168,13 @@ class Coupons:
         if default is not None:
             near = float(default) * (1.0 if first else size**0.5)
             return float(np.clip(near, *_inside(low, high))) if near else _between(low, high, size)
-        return _between(low, high, size)
+        return _between(low, high, size, self._unit(name))
+
+    def _unit(self, name: str) -> float:
+        """Return the size of a constant of its unit in these tests."""
+        stress, time = self.response.units.get(name, (0.0, 0.0))
+        longest = max((float(np.ptp(t.time)) for t in self.tests if t.time is not None), default=0.0)
+        return float(self._modulus() ** stress * (longest or 1.0) ** time)
 
     def _with_moduli(self, theta: Array, moduli: Sequence[str]) -> tuple[float, Array]:
         """Return constants with the moduli that fit best to the others, and the sum of squares."""
@@ -249,7 +251,8 @@ class Coupons:
                 last.clear()
                 trial = theta.copy()
                 trial[others] = x * size
-                _, trial = self._with_moduli(trial, moduli)
+                if columns:
+                    _, trial = self._with_moduli(trial, moduli)
                 stress, slope = self.stress(trial, self.names)
                 rows = slope / self.scale[:, None]
                 by = rows[:, others] * size
@@ -325,10 +328,10 @@ def _inside(low: float, high: float) -> tuple[float, float]:
     return low + 1e-3 * width, high - 1e-3 * width
 
 
-def _between(low: float, high: float, size: float) -> float:
-    """Return a number of an interval; `size` between 0.1 and 1000."""
+def _between(low: float, high: float, size: float, unit: float = 1.0) -> float:
+    """Return a number of an interval; `size` between 0.1 and 1000 in a unit of its own."""
     if np.isfinite(low) and np.isfinite(high):
         return float(low + (high - low) * (0.01 + 0.98 * (np.log10(size) + 1.0) / 4.0))
     if np.isfinite(high):
-        return high - size
-    return (low if np.isfinite(low) else 0.0) + size
+        return high - size * unit
+    return (low if np.isfinite(low) else 0.0) + size * unit

@@ -37,8 +37,10 @@ class Limits:
 
     def inside(self, name: str, value: float) -> bool:
         """Whether a constant is not at one of its bounds."""
-        ends = [end for end in self.interval(name, value) if np.isfinite(end)]
-        return all(abs(value - end) > 1e-6 * max(abs(end), 1e-6) for end in ends)
+        low, high = self.interval(name, value)
+        width = high - low if np.isfinite(high - low) else 0.0
+        ends = [end for end in (low, high) if np.isfinite(end)]
+        return all(abs(value - end) > 1e-6 * max(abs(end), 1e-6 * width) for end in ends)
 
     def told(self, names: Iterable[str], theta: Array) -> list[str]:
         """Return a sentence about constants that ended at a bound."""
