@@ -132,18 +132,29 @@ def test_a_ramp_is_divided_into_steps() -> None:
     assert 2e-5 < abs(ends[0] / ends[1] - 1.0) < 5e-4
 
 
-def test_softening_is_found_from_a_loop() -> None:
-    law = sa.energies.ogden_roxburgh(sa.energies.neo_hooke(), r=2.0, m=0.1)
+def test_softening_is_found_from_a_loop_in_any_unit() -> None:
+    unit = 1e9
+    law = sa.energies.ogden_roxburgh(sa.energies.neo_hooke(), r=2.0, m=0.1 * unit)
     x = np.array([1.0, 1.3, 1.6, 1.4, 1.2, 1.0, 1.5, 1.8])
-    values = {"mu": 1.0, "mullins_r": 1.6, "mullins_m": 0.2}
-    time = np.arange(1.0, 1.0 + len(x))
-    empty = sa.MaterialTest.uniaxial(x, np.zeros_like(x), time=time)
-    fixed = {"mullins_beta": 0.0}
-    ((stress, _),) = Response(law, incompressible=True).stress([empty], {**values, **fixed})
-    loop = sa.MaterialTest.uniaxial(x, stress[:, 0], time=time)
-    begin = {"mullins_r": 2.0, "mullins_m": 0.1, "mu": 0.5}
-    found = sa.fit(law, loop, fixed=fixed, start=begin)
+    values = {"mu": unit, "mullins_r": 1.6, "mullins_m": 0.2 * unit}
+    empty = sa.MaterialTest.uniaxial(x, np.zeros_like(x))
+    known = {"mullins_beta": 0.0}
+    ((stress, _),) = Response(law, incompressible=True).stress([empty], {**values, **known})
+    loop = sa.MaterialTest.uniaxial(x, stress[:, 0])
+    found = sa.fit(law, loop, fixed=known)
     assert {n: found.values[n] for n in values} == pytest.approx(values, rel=1e-5)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e-12, 1e9])
+def test_bounds_follow_the_unit_of_stress(unit: float) -> None:
+    """Data in Pa, MPa, TPa and nPa: the same constants at the same bounds."""
+    x = np.linspace(1.0, 2.0, 12)
+    stress, slope = unit * (0.8 * (x - x**-2) - 0.1 * (x - 1.0) ** 2), 2.0 * (x - x**-2)
+    test = sa.MaterialTest.uniaxial(x, stress)
+    found = sa.fit(sa.energies.yeoh(), test, bounds={n: (0.0, np.inf) for n in YEOH})
+    assert found.names == ("C10",)
+    assert "at a bound of its domain: C20 = 0, C30 = 0" in found.notes
+    assert found.values["C10"] == pytest.approx(slope @ stress / (slope @ slope))
 
 
 def test_errors_are_those_of_the_normal_distribution() -> None:
