@@ -146,10 +146,7 @@ class Coupons:
         generator = np.random.default_rng(seed)
         others = [n for n in self.names if n not in moduli]
         number = 1 if all(n in start for n in others) else SAMPLES
-        drawn = [
-            {n: self._sample(n, start, generator, k) for n in others}
-            for k in range(number)
-        ]
+        drawn = [{n: self._sample(n, start, generator, k) for n in others} for k in range(number)]
         theta = np.array([[one.get(n, self._modulus()) for n in self.names] for one in drawn])
         stress, slope = self.stress(theta, moduli)
         if not moduli:
@@ -176,9 +173,7 @@ class Coupons:
         theta[good] *= factor[good, None] ** powers
         stress[good] *= factor[good, None]
 
-    def _sample(
-        self, name: str, start: Mapping[str, float], generator: Any, number: int
-    ) -> float:
+    def _sample(self, name: str, start: Mapping[str, float], generator: Any, number: int) -> float:
         """Return a sample of a constant that is no modulus.
 
         The first has the values that the law gives, others are near them or, each second of those
@@ -199,8 +194,8 @@ class Coupons:
     def unit(self, name: str) -> float:
         """Return the size of a constant of its unit in these tests: of stresses and of times."""
         stress, time = self.response.units.get(name, (0.0, 0.0))
-        longest = max((float(np.ptp(t.time)) for t in self.tests if t.time is not None), default=0.0)
-        return float(self._modulus() ** stress * (longest or 1.0) ** time)
+        times = [float(np.ptp(t.time)) for t in self.tests if t.time is not None]
+        return float(self._modulus() ** stress * (max(times, default=0.0) or 1.0) ** time)
 
     def _with_moduli(self, theta: Array, moduli: Sequence[str]) -> tuple[float, Array]:
         """Return constants with the moduli that fit best to the others, and the sum of squares."""

@@ -377,9 +377,7 @@ class _Specimens:
     theta (p, specimens) are its constants.
     """
 
-    def __init__(
-        self, response: Response, kind: str, theta: Array, by: tuple[str, ...]
-    ) -> None:
+    def __init__(self, response: Response, kind: str, theta: Array, by: tuple[str, ...]) -> None:
         specimens = theta.shape[1]
         self._r, self._kind, self._theta, self._by = response, kind, theta, by
         self._axes = 2 if response.incompressible else 3
