@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .response import Response
 
 TOLD = 1e-7  # of the answer: what changes it by less is not determined
-LINE_POINTS = 200  # of the line of a law in a picture, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +223,7 @@ class Fit:
         if isinstance(test, MaterialTest) and test.kind == "biaxial":
             style = "."
         elif isinstance(test, MaterialTest) and rows > 1:
-            fine = test.between(max(1, LINE_POINTS // rows))
+            fine = test.between(max(1, 200 // rows))
             line_x, answer = fine.along if fine.time is None else fine.time, self._stresses(fine)
         for data in test.data.reshape(rows, -1).T:
             axes.plot(x, data, "o", color=color, ms=4, mfc="none")
@@ -246,7 +245,7 @@ class Fit:
         for end in ends:
             near = test.along.min() if end == ends[0] else test.along.max()
             if end != near:
-                x = np.linspace(near, end, LINE_POINTS)
+                x = np.linspace(near, end, 200)
                 far = getattr(MaterialTest, test.kind)(x, np.zeros_like(x))
                 axes.plot(x, self._stresses(far), "--", color=color, lw=0.9)
 
