@@ -253,7 +253,7 @@ def laws_tissue() -> None:
 
 
 def laws_memory() -> None:
-    """Draw loops of one rubber with two laws with memory: to stretch 2 and back, twice."""
+    """Draw loops of a rubber with three laws with memory, and those of a metal."""
     import symancf as sa
 
     base, values = sa.energies.yeoh(), {"C10": 0.5, "C20": 0.0, "C30": 0.0}
@@ -263,15 +263,31 @@ def laws_memory() -> None:
             sa.energies.ogden_roxburgh(base, r=1.5, m=0.2),
             {"mullins_r": 1.5, "mullins_m": 0.2, "mullins_beta": 0.0},
         ),
+        "bergstrom_boyce": (
+            sa.energies.bergstrom_boyce(base, s=1.5, stress=1.0, m=4.0),
+            {"creep_s": 1.5, "creep_stress": 1.0, "creep_m": 4.0}
+            | {"creep_C": -1.0, "creep_E": 0.01, "creep_rate": 1.0},
+        ),
     }
     t = np.linspace(0.0, 4.0, 81)
     x = 1 + 1 - abs(1 - t % 2)
-    with sa.view.Diagram("results/laws_memory.png", columns=2, width=6.0, height=2.4) as panels:
-        for axes, (name, (law, more)) in zip(panels, laws.items(), strict=True):
-            axes.plot(x, pulled(law, {**values, **more}, "uniaxial", x, time=t))
+    look = {"columns": 4, "width": 9.0, "height": 2.4}
+    with sa.view.Diagram("results/laws_memory.png", **look) as panels:
+        for axes, (name, (law, more)) in zip(panels, laws.items(), strict=False):
+            for rate in (1.0, 0.1) if name != "ogden_roxburgh" else (1.0,):
+                stress = pulled(law, {**values, **more}, "uniaxial", x, time=t / rate)
+                axes.plot(x, stress, "-" if rate == 1.0 else "--", label=f"{rate:g} / s")
             axes.set(title=name, xlabel="stretch")
         panels[0].set_ylabel("nominal stress / mu")
-    lessen("results/laws_memory.png", 640)
+        metal, strain = sa.energies.j2_plasticity(), np.zeros(1)
+        for end in (0.01, -0.01, 0.015):
+            strain = np.append(strain, np.linspace(strain[-1], end, 26)[1:])
+        for name in ("hardening", "kinematic"):
+            own = {"E": 500.0, "nu": 0.3, "yield_stress": 1.0, "hardening": 0.0, "kinematic": 0.0}
+            stress = pulled(metal, {**own, name: 50.0}, "uniaxial", 1 + strain)
+            panels[3].plot(100 * strain, stress, "-" if name == "hardening" else "--", label=name)
+        panels[3].set(title="j2_plasticity", xlabel="strain [%]", ylabel="stress / yield_stress")
+    lessen("results/laws_memory.png", 900)
 
 
 def laws_structures() -> None:

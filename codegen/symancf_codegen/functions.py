@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -277,28 +277,71 @@ def _deciding(kink: sp.Basic) -> set[sp.Basic]:
     return {*kink.free_symbols}
 
 
+def symbols_of(*expressions: sp.Basic) -> set[sp.Symbol]:
+    """Return the symbols of expressions; each part is looked at once, however often it occurs."""
+    return {p for e in expressions for p in _parts(e) if isinstance(p, sp.Symbol)}
+
+
+def rewritten(
+    e: sp.Expr,
+    rules: Mapping[type[sp.Basic], Callable[..., sp.Expr]],
+    values: Mapping[sp.Basic, sp.Basic] | None = None,
+) -> sp.Expr:
+    """Return an expression with other functions, and with values of its parts.
+
+    Each part is made once, however often it occurs.
+
+    Parameters
+    ----------
+    rules : class of a function -> what stands in its place, of its arguments.
+    values : part -> what stands in its place.
+    """
+    made: dict[sp.Basic, sp.Basic] = dict(values or {})
+
+    def of(x: sp.Basic) -> Any:
+        if x not in made:
+            args = [of(a) for a in x.args]
+            if type(x) in rules:
+                made[x] = rules[type(x)](*args)
+            else:
+                alike = all(a is b for a, b in zip(args, x.args, strict=True))
+                made[x] = x if alike else x.func(*args)
+        return made[x]
+
+    result: sp.Expr = of(e)
+    return result
+
+
+def _larger(*args: sp.Expr) -> sp.Expr:
+    result = args[0]
+    for a in args[1:]:
+        result = sp.Piecewise((a, result < a), (result, True))
+    return result
+
+
+def _smaller(*args: sp.Expr) -> sp.Expr:
+    result = args[0]
+    for a in args[1:]:
+        result = sp.Piecewise((a, a < result), (result, True))
+    return result
+
+
+def _step(x: sp.Expr, middle: sp.Expr = sp.S.Half) -> sp.Expr:
+    return sp.Piecewise((1, x > 0), (0, x < 0), (middle, True))
+
+
+_BRANCHES: dict[type[sp.Basic], Callable[..., sp.Expr]] = {
+    sp.Abs: lambda x: sp.Piecewise((x, x > 0), (-x, x < 0), (0, True)),
+    sp.sign: lambda x: sp.Piecewise((1, x > 0), (-1, x < 0), (0, True)),
+    sp.Heaviside: _step,
+    sp.Max: _larger,
+    sp.Min: _smaller,
+}
+
+
 def branches(e: sp.Expr) -> sp.Expr:
     """Return an expression whose kinks all are `Piecewise`."""
-
-    def larger(*args: sp.Expr) -> sp.Expr:
-        result = args[0]
-        for a in args[1:]:
-            result = sp.Piecewise((a, result < a), (result, True))
-        return result
-
-    def smaller(*args: sp.Expr) -> sp.Expr:
-        result = args[0]
-        for a in args[1:]:
-            result = sp.Piecewise((a, a < result), (result, True))
-        return result
-
-    def step(x: sp.Expr, middle: sp.Expr = sp.S.Half) -> sp.Expr:
-        return sp.Piecewise((1, x > 0), (0, x < 0), (middle, True))
-
-    e = e.replace(sp.Abs, lambda x: sp.Piecewise((x, x > 0), (-x, x < 0), (0, True)))
-    e = e.replace(sp.sign, lambda x: sp.Piecewise((1, x > 0), (-1, x < 0), (0, True)))
-    e = e.replace(sp.Heaviside, step)
-    return e.replace(sp.Max, larger).replace(sp.Min, smaller)
+    return rewritten(e, _BRANCHES)
 
 
 def derivative(e: sp.Expr, s: sp.Symbol) -> sp.Expr:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symancf_codegen.declare import HistoryVariable, Local, unknown
-from symancf_codegen.functions import symbolic
+from symancf_codegen.functions import symbolic, symbols_of
 
 from ..errors import KinematicsError
 from ..kinematics import stretches
@@ -166,9 +166,10 @@ def _density(
     """
     what = f"part {part!r} of {name}()" if part else f"{name}()"
     w = scalar(what, argument or part or name, value, symbols, must=MUST)
-    if not has_hint and w.free_symbols & {*stretches.AXES}:
+    used = symbols_of(w)
+    if not has_hint and used & {*stretches.AXES}:
         raise stretches.of_axes(what)
-    if not w.free_symbols & {*stretches.LOGS}:
+    if not used & {*stretches.LOGS}:
         return w
     if not has_hint:
         stretches.require_symmetric(what, w)

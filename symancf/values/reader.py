@@ -21,6 +21,7 @@ from symancf_codegen.functions import (
     expression,
     extent,
     short,
+    symbols_of,
     uncompilable,
     undefined,
 )
@@ -364,7 +365,7 @@ def scalar(
         raise failed(what, asked, error) from error
     if stands := uncompilable(w, also):
         raise CompileError(f"{what} cannot be compiled: {stands[1]}", asked=asked, given=stands[0])
-    foreign = sorted(s.name for s in w.free_symbols - {*symbols})
+    foreign = sorted(s.name for s in symbols_of(w) - {*symbols})
     if foreign:
         raise KinematicsError(
             f"{what} contains the symbol {foreign[0]!r}, which is neither a quantity nor a "

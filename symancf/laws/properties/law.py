@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy as sp
 
 from symancf_codegen.functions import symbolic
 
@@ -28,8 +29,6 @@ from .units import NO_UNIT, Exponents, unit_of, units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    import sympy as sp
 
     from ..parts import EnergyCall
 
@@ -122,9 +121,13 @@ def _unit_in(meaning: str, default: str) -> Exponents:
 
 
 def equations_of(called: EnergyCall, unit: Exponents) -> list[tuple[sp.Expr, Any]]:
-    """Return what the expressions of a law have the units of: an energy, what it remembers."""
+    """Return what the expressions of a law have the units of: an energy, what it remembers.
+
+    Terms of an equation that it solves are alike.
+    """
     rows: list[tuple[sp.Expr, Any]] = [(w, unit) for w in called.parts.values()]
     rows += [(w, unit) for w in (called.stored or {}).values()]
     for m in called.history:
         rows.append((symbolic(m.update), unit if m.total else m.symbol))
+    rows += [(x.equation, sp.Dummy("any")) for x in called.local if x.equation is not None]
     return rows

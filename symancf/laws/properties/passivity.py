@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symancf_codegen.functions import symbolic
+from symancf_codegen.functions import symbolic, symbols_of
 
 from ...arrays import Array
 from ...kinematics.memory import STEP
@@ -95,7 +95,7 @@ class _March:
             sp.Add(*totals),
             *(symbolic(m.update) for m in remembered),
         ]
-        used = set().union(*(e.free_symbols for e in every))
+        used = symbols_of(*every)
         self._moving = sorted(used & known.keys(), key=lambda s: str(s.name))
         self._kinds = [known[s] for s in self._moving]
         self._memory = [m.symbol for m in remembered]

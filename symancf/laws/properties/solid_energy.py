@@ -44,13 +44,22 @@ def _axis(k: Array, i: Array, *entries: Array) -> Array:
     return np.asarray(vectors[..., int(np.asarray(i)) - 1, 3 - int(np.asarray(k))])
 
 
-#: Functions of SymPy that NumPy lacks.
+def _select(conditions: Sequence[Any], values: Sequence[Any], default: float) -> Any:
+    """Return the value of the first condition that is true, as NumPy's `select`, in less time."""
+    result: Any = default
+    for true, value in zip(reversed(conditions), reversed(values), strict=True):
+        result = value if true is True else np.where(true, value, result)
+    return result
+
+
+#: Functions of SymPy that NumPy lacks, or has in a slow form.
 FUNCTIONS: list[Any] = [
     {
         **BEYOND_NUMPY,
         "stretch_axis": _axis,
         **SERIES,
         "icbrt": lambda x: 1.0 / np.cbrt(x),
+        "select": _select,
     },
     "numpy",
 ]
@@ -58,7 +67,7 @@ FUNCTIONS: list[Any] = [
 
 def compiled(symbols: Sequence[sp.Symbol], rows: Sequence[sp.Expr]) -> Any:
     """Return expressions, also with kinks, as a function of arrays; common parts are found once."""
-    lets, short = sp.cse(rows, symbols=sp.numbered_symbols("let_"))
+    lets, short = sp.cse(rows, symbols=sp.numbered_symbols("let_"), order="none")
     return numerical(
         symbols, [*map(_finite, short)], FUNCTIONS, lets=[(s, _finite(e)) for s, e in lets]
     )

@@ -30,6 +30,7 @@ NAMED = {
     (0, 1, -2): "N/m",
     (3, 1, -2): "N m^2",
     (0, 0, 1): "s",
+    (0, 0, -1): "1/s",
     (1, 0, 0): "m",
     (-1, 0, 0): "1/m",
     (0, 0, 0): "-",
@@ -54,7 +55,7 @@ def unit_of(text: str) -> Exponents:
     return sp.Integer(named[0]), sp.Integer(named[1]), sp.Integer(named[2])
 
 
-class _Contradiction(Exception):
+class Contradiction(Exception):
     """Two units that cannot be one, of what."""
 
 
@@ -119,7 +120,7 @@ class _Units:
                 rest = sp.expand(rest.xreplace(self.solved))
             if not rest.free_symbols:
                 if rest != 0:
-                    raise _Contradiction(of)
+                    raise Contradiction(of)
                 continue
             s = min(rest.free_symbols, key=str)
             value = sp.expand(-(rest - rest.coeff(s) * s) / rest.coeff(s))
@@ -186,23 +187,35 @@ def units(
     quantities : their units.
     parameters : the symbols that are told.
     """
-    found = _Units(dict(quantities))
     try:
-        for e, unit in equal:
-            own = found.of(e)
-            if own is not None:
-                wanted = found._of_symbol(unit) if isinstance(unit, sp.Symbol) else unit
-                found.equate(own, wanted, e)
-    except _Contradiction as error:
+        found = exponents_of(equal, quantities, parameters)
+    except Contradiction as error:
         of = error.args[0]
         text = str(of) if len(str(of)) < 160 else str(of)[:150] + " ..."
         return Property(NAME, "violation", f"terms of different units: {text}", {"expression": of})
-    told = []
-    for s in parameters:
-        exponents = found.exponents(s)
-        if not any(x.free_symbols for x in exponents):
-            told.append(f"{s} [{_in_words(exponents)}]")
+    told = [f"{s} [{_in_words(exponents)}]" for s, exponents in found.items()]
     return Property(NAME, "proof", ", ".join(told) or "no parameter has a unit")
+
+
+def exponents_of(
+    equal: Iterable[tuple[sp.Expr, Exponents | sp.Symbol]],
+    quantities: Mapping[sp.Symbol, Exponents],
+    parameters: Iterable[sp.Symbol],
+) -> dict[sp.Symbol, Exponents]:
+    """Return the exponents of those parameters whose unit follows; arguments as of `units`.
+
+    Raises
+    ------
+    Contradiction : an expression adds two units.
+    """
+    found = _Units(dict(quantities))
+    for e, unit in equal:
+        own = found.of(e)
+        if own is not None:
+            wanted = found._of_symbol(unit) if isinstance(unit, sp.Symbol) else unit
+            found.equate(own, wanted, e)
+    every = {s: found.exponents(s) for s in parameters}
+    return {s: unit for s, unit in every.items() if not any(x.free_symbols for x in unit)}
 
 
 def _in_words(unit: Exponents) -> str:

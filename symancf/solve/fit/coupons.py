@@ -99,8 +99,7 @@ class Coupons:
             return self._refined(self._compressible(start, seed), ())[0]
         moduli = [n for n in self.names if n in self.response.linear and n not in start]
         every = self._candidates(moduli, start, seed)
-        begins = 2 if self.response.has_memory else REFINED
-        candidates = sorted(every, key=lambda c: c[0])[:begins]
+        candidates = sorted(every, key=lambda c: c[0])[:REFINED]
         rough = [self._refined(c[1], moduli, ROUGH) for c in candidates if np.isfinite(c[0])]
         if not rough:
             raise self.no_stress(candidates[0][1])
@@ -124,7 +123,7 @@ class Coupons:
         generator = np.random.default_rng(seed)
         for n in [n for n in self.names if n not in values]:
             linear = n in self.response.linear
-            values[n] = modulus if linear else self._sample(n, start, generator, first=True)
+            values[n] = modulus if linear else self._sample(n, start, generator, 0)
         return np.array([values[n] for n in self.names])
 
     def _shear(
@@ -146,33 +145,57 @@ class Coupons:
         """Return samples of constants with their sums of squares."""
         generator = np.random.default_rng(seed)
         others = [n for n in self.names if n not in moduli]
-        number = REFINED if self.response.has_memory else SAMPLES  # histories take long
-        if all(n in start for n in others):
-            number = 1
-        drawn = [
-            {n: self._sample(n, start, generator, first=k == 0) for n in others}
-            for k in range(number)
-        ]
+        number = 1 if all(n in start for n in others) else SAMPLES
+        drawn = [{n: self._sample(n, start, generator, k) for n in others} for k in range(number)]
         theta = np.array([[one.get(n, self._modulus()) for n in self.names] for one in drawn])
-        if self.response.has_memory:
-            return [self._with_moduli(one, moduli) for one in theta]
-        every = zip(theta, *self.stress(theta, moduli), strict=True)
+        stress, slope = self.stress(theta, moduli)
+        if not moduli:
+            self._scale(theta, stress, start)
+        every = zip(theta, stress, slope, strict=True)
         return [self._with_best(*one, moduli) for one in every]
 
-    def _sample(
-        self, name: str, start: Mapping[str, float], generator: Any, *, first: bool
-    ) -> float:
-        """Return a sample of a constant that is no modulus."""
+    def _scale(self, theta: Array, stress: Array, start: Mapping[str, float]) -> None:
+        """Scale samples of constants, and their stresses, in place, to fit best.
+
+        All that have a unit of stress by one factor, and so the stresses; where none of them is
+        known.
+        """
+        units, r = self.response.units, self.response
+        effective = [p for p in r.parameters if p not in r.ineffective]
+        known = [p for p in effective if p not in self.names or p in start]
+        if not units.keys() >= {*effective} or any(units[p][0] for p in known):
+            return
+        powers = np.array([units[n][0] for n in self.names])
+        with np.errstate(all="ignore"):
+            rows = stress / self.scale
+            factor = (rows @ (self.data / self.scale)) / (rows * rows).sum(axis=-1)
+        good = np.isfinite(factor) & (factor > 0.0)
+        theta[good] *= factor[good, None] ** powers
+        stress[good] *= factor[good, None]
+
+    def _sample(self, name: str, start: Mapping[str, float], generator: Any, number: int) -> float:
+        """Return a sample of a constant that is no modulus.
+
+        The first has the values that the law gives, others are near them or, each second of those
+        with a unit, as large as the tests in it: the law may be in another unit.
+        """
         if name in start:
             return float(start[name])
         default = self.response.defaults.get(name)
         low, high = self.limits.interval(name, float(generator.choice([-1.0, 1.0])))
         positive = self.limits.has_sign(name)
         size = float(10.0 ** generator.uniform(-1.0, 3.0 if positive else 1.0))
-        if default is not None:
-            near = float(default) * (1.0 if first else size**0.5)
+        far = number % 2 == 1 and any(self.response.units.get(name, ()))
+        if default is not None and not far:
+            near = float(default) * (size**0.5 if number else 1.0)
             return float(np.clip(near, *_inside(low, high))) if near else _between(low, high, size)
-        return _between(low, high, size)
+        return _between(low, high, size, self.unit(name))
+
+    def unit(self, name: str) -> float:
+        """Return the size of a constant of its unit in these tests: of stresses and of times."""
+        stress, time = self.response.units.get(name, (0.0, 0.0))
+        times = [float(np.ptp(t.time)) for t in self.tests if t.time is not None]
+        return float(self._modulus() ** stress * (max(times, default=0.0) or 1.0) ** time)
 
     def _with_moduli(self, theta: Array, moduli: Sequence[str]) -> tuple[float, Array]:
         """Return constants with the moduli that fit best to the others, and the sum of squares."""
@@ -249,7 +272,8 @@ class Coupons:
                 last.clear()
                 trial = theta.copy()
                 trial[others] = x * size
-                _, trial = self._with_moduli(trial, moduli)
+                if columns:
+                    _, trial = self._with_moduli(trial, moduli)
                 stress, slope = self.stress(trial, self.names)
                 rows = slope / self.scale[:, None]
                 by = rows[:, others] * size
@@ -325,10 +349,10 @@ def _inside(low: float, high: float) -> tuple[float, float]:
     return low + 1e-3 * width, high - 1e-3 * width
 
 
-def _between(low: float, high: float, size: float) -> float:
-    """Return a number of an interval; `size` between 0.1 and 1000."""
+def _between(low: float, high: float, size: float, unit: float = 1.0) -> float:
+    """Return a number of an interval; `size` between 0.1 and 1000 in a unit of its own."""
     if np.isfinite(low) and np.isfinite(high):
         return float(low + (high - low) * (0.01 + 0.98 * (np.log10(size) + 1.0) / 4.0))
     if np.isfinite(high):
-        return high - size
-    return (low if np.isfinite(low) else 0.0) + size
+        return high - size * unit
+    return (low if np.isfinite(low) else 0.0) + size * unit

@@ -110,7 +110,8 @@ def fit(
     wanted = [n for n in possible if n not in known]
     joint = Joint.of(wanted, coupons, [Structure(test, wanted, parameters) for test in built])
     _require_found(parameters, joint, known)
-    limits = Limits({**_domains(built, joint.names), **domains_of(law_of(energy))}, within)
+    declared = {**_domains(built, joint.names), **domains_of(law_of(energy))}
+    limits = Limits(declared, within, joint.sizes())
     return _result(title, energy, known, joint, limits, joint.best(limits, begin, seed))
 
 

@@ -102,6 +102,12 @@ class Joint:
         """Those of the material, then those of structures."""
         return [*(self.coupons.tests if self.coupons else ()), *(s.test for s in self.structures)]
 
+    def sizes(self) -> dict[str, float]:
+        """Return the size of constants in their units: where they begin, or of the stresses."""
+        begin = {n: abs(x) for s in self.structures for n, x in zip(s.names, s.at, strict=True)}
+        own = {} if self.coupons is None else {n: self.coupons.unit(n) for n in self.coupons.names}
+        return {n: float(x) or 1.0 for n, x in {**begin, **own}.items()}
+
     def answers(self, values: Mapping[str, float]) -> list[Array]:
         """Return the stresses or goals of each test (collective)."""
         every = [] if self.coupons is None else self.coupons.stresses(values)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limits:
-    """Domains that laws declare, and bounds that the user gives, by the names of constants."""
+    """Domains that laws declare, and bounds that the user gives, by the names of constants.
+
+    Attributes
+    ----------
+    sizes : of constants in their units, by which those near 0 are looked at; by default 1.
+    """
 
     domains: Mapping[str, Domain]
     bounds: Mapping[str, tuple[float, float]]
+    sizes: Mapping[str, float] = field(default_factory=dict)
 
     def interval(self, name: str, value: float) -> tuple[float, float]:
         """Return the bounds of a constant that begins at a value."""
@@ -37,8 +43,10 @@ class Limits:
 
     def inside(self, name: str, value: float) -> bool:
         """Whether a constant is not at one of its bounds."""
-        ends = [end for end in self.interval(name, value) if np.isfinite(end)]
-        return all(abs(value - end) > 1e-6 * max(abs(end), 1e-6) for end in ends)
+        low, high = self.interval(name, value)
+        size = high - low if np.isfinite(high - low) else self.sizes.get(name, 1.0)
+        ends = [end for end in (low, high) if np.isfinite(end)]
+        return all(abs(value - end) > 1e-6 * max(abs(end), 1e-6 * size) for end in ends)
 
     def told(self, names: Iterable[str], theta: Array) -> list[str]:
         """Return a sentence about constants that ended at a bound."""

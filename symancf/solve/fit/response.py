@@ -21,6 +21,7 @@ from symancf_codegen.functions import (
     branches,
     log_stretch,
     numerical,
+    rewritten,
     short,
     stretch_axis,
     symbolic,
@@ -35,11 +36,15 @@ from ...kinematics.solid import solid
 from ...kinematics.stretches import stretch_symbols
 from ...laws.evaluate import evaluate_on
 from ...laws.limits import limits
+from ...laws.properties.law import equations_of, known_units
 from ...laws.properties.solid_energy import FUNCTIONS
+from ...laws.properties.units import Contradiction, exponents_of, unit_of
 from .material_test import KINDS, MaterialTest
 
 if TYPE_CHECKING:
     from symancf_codegen.declare import Local
+
+    from ...laws.parts import EnergyCall
 
 VOLUMETRIC = "volumetric"
 LARGEST_STEP = 0.05  # of a logarithmic stretch, where the law has memory
@@ -70,7 +75,7 @@ class _Compiled:
     @classmethod
     def of(cls, symbols: Sequence[sp.Symbol], *matrices: sp.Matrix) -> _Compiled:
         rows = [e.xreplace({sp.zoo: sp.nan}) for m in matrices for e in m]  # branches not taken
-        lets, short = sp.cse(rows, symbols=sp.numbered_symbols("let"))
+        lets, short = sp.cse(rows, symbols=sp.numbered_symbols("let"), order="none")
         shapes = tuple(m.shape for m in matrices)
         return cls(numerical(symbols, short, FUNCTIONS, lets=lets), shapes)
 
@@ -102,6 +107,7 @@ class Response:
     linear : those in which the energy is linear and zero with them: moduli.
     has_memory : whether the stress depends on the history.
     has_rate : whether it depends on time.
+    units : powers of stress and of time in the unit of each constant, as far as they follow.
     """
 
     def __init__(self, law: Any, *, incompressible: bool) -> None:
@@ -123,7 +129,7 @@ class Response:
         first = {m.symbol: m.initial for m in called.history}
         unknown = {x.symbol: x for x in called.local}
         ends = limits(whole, {}, along, {*_L, *unknown}, first)
-        left = _pruned(whole.xreplace(along), unknown, history, along)
+        left = _pruned(rewritten(branches(whole), {}, along), unknown, history, along)
         self._ends = tuple(e.xreplace(left.zero) for e in ends)
         updates, local = left.updates, [*left.equations]
         self._memory, self.has_memory = [*updates], bool(updates)
@@ -141,6 +147,7 @@ class Response:
         pairs = zip(self.parameters, self._theta, strict=True)
         self.ineffective = tuple(p for p, s in pairs if s not in used)
         self.linear, self.has_rate = self._linear(), real(STEP) in used
+        self.units = _powers(called)
 
     def _require(self, strange: set[sp.Symbol]) -> None:
         """Refuse unknowns that depend on something that no stress depends on."""
@@ -151,7 +158,12 @@ class Response:
             )
 
     def _linear(self) -> tuple[str, ...]:
-        """Return a set of parameters in which the forces are linear, and zero where all are."""
+        """Return a set of parameters in which the forces are linear, and zero where all are.
+
+        None where the law has unknowns, which follow from parameters, too.
+        """
+        if self._unknown:
+            return ()
         chosen: list[sp.Symbol] = []
         for s in self._theta:
             slope = self._forces.diff(s)
@@ -190,7 +202,7 @@ class Response:
 
         Parameters
         ----------
-        values : of all constants; of a law without memory also (S,) of samples.
+        values : of all constants, each a number or (S,) of samples.
         by : names of constants.
 
         Returns
@@ -265,7 +277,7 @@ class Response:
         if kind != "uniaxial":
             rows[:, 1] = rows[:, 0] if kind == "equibiaxial" else 0.0
         with np.errstate(all="ignore"):
-            march = _Specimens(self, kind, theta, (), len(rows))
+            march = _Specimens(self, kind, _repeated(theta, len(rows), ()), ())
             march.step(np.arange(len(rows)), rows, np.zeros(len(rows)))
         return march
 
@@ -280,37 +292,51 @@ class Response:
                 asked="incompressible",
                 given=True,
             )
-        if not self.has_memory:
-            shape = np.broadcast_shapes(*(np.shape(x) for x in theta))
-            rows = np.concatenate([np.log(t.stretch) for t in tests])
-            theta = [np.repeat(x, len(rows)) if np.ndim(x) else x for x in theta]
-            every = np.tile(rows, (*shape, 1))
-            marched = _Specimens(self, kind, theta, by, len(every))
-            found = marched.step(np.arange(len(every)), every, np.zeros(len(every)))
-            stress, slope = (x.reshape(*shape, len(rows), *x.shape[1:]) for x in found)
-            ends, axis = np.cumsum([t.rows for t in tests])[:-1], len(shape)
-            pairs = zip(np.split(stress, ends, axis), np.split(slope, ends, axis), strict=True)
-            return [*pairs]
-        return self._histories(kind, tests, theta, by)
+        shape = np.broadcast_shapes(*(np.shape(x) for x in theta))
+        if self.has_memory:
+            return self._histories(kind, tests, theta, by, shape)
+        rows = np.concatenate([np.log(t.stretch) for t in tests])
+        every = np.tile(rows, (*shape, 1))
+        marched = _Specimens(self, kind, _repeated(theta, len(rows), shape), by)
+        found = marched.step(np.arange(len(every)), every, np.zeros(len(every)))
+        stress, slope = (x.reshape(*shape, len(rows), *x.shape[1:]) for x in found)
+        ends, axis = np.cumsum([t.rows for t in tests])[:-1], len(shape)
+        pairs = zip(np.split(stress, ends, axis), np.split(slope, ends, axis), strict=True)
+        return [*pairs]
 
     def _histories(
-        self, kind: str, tests: Sequence[MaterialTest], theta: list[float], by: tuple[str, ...]
+        self,
+        kind: str,
+        tests: Sequence[MaterialTest],
+        theta: list[Any],
+        by: tuple[str, ...],
+        shape: tuple[int, ...],
     ) -> list[tuple[Array, Array]]:
-        """Return the answers of a law with memory, all tests at once, step by step."""
+        """Return the answers of a law with memory, all tests and samples at once, step by step."""
         paths = [_path(self, t) for t in tests]
-        marched = _Specimens(self, kind, theta, by, len(tests))
-        shapes = [(t.rows, t.stress.shape[1]) for t in tests]
-        results = [(np.empty(shape), np.empty((*shape, len(by)))) for shape in shapes]
+        samples = int(np.prod(shape))
+        marched = _Specimens(self, kind, _repeated(theta, len(tests), shape), by)
+        shapes = [(*shape, t.rows, t.stress.shape[1]) for t in tests]
+        results = [(np.empty(one), np.empty((*one, len(by)))) for one in shapes]
         for n in range(max(len(p.row) for p in paths)):
             active = np.array([k for k, p in enumerate(paths) if n < len(p.row)])
             rows = np.array([paths[k].stretch[n] for k in active])
             dt = np.array([paths[k].dt[n] for k in active])
-            stress, slope = marched.step(active, rows, dt)
+            every = (np.arange(samples)[:, None] * len(tests) + active).ravel()
+            found = marched.step(every, np.tile(rows, (samples, 1)), np.tile(dt, samples))
+            stress, slope = (x.reshape(*shape, len(active), *x.shape[1:]) for x in found)
             for j, k in enumerate(active):
                 row = paths[k].row[n]
                 if row >= 0:
-                    results[k][0][row], results[k][1][row] = stress[j], slope[j]
+                    results[k][0][..., row, :] = stress[..., j, :]
+                    results[k][1][..., row, :, :] = slope[..., j, :, :]
         return results
+
+
+def _repeated(theta: Sequence[Any], specimens: int, shape: tuple[int, ...]) -> Array:
+    """Return constants (p, specimens of all samples), each sample with as many specimens."""
+    every = [np.broadcast_to(np.asarray(x, dtype=float), shape).ravel() for x in theta]
+    return np.repeat(np.reshape(every, (len(theta), -1)), specimens, axis=1)
 
 
 @dataclass(frozen=True)
@@ -347,12 +373,12 @@ def _path(response: Response, test: MaterialTest) -> _Path:
 class _Specimens:
     """Specimens of one kind of test, step by step.
 
-    The state of each specimen is (stretches and unknowns, memory, derivatives of the memory).
+    The state of each specimen is (stretches and unknowns, memory, derivatives of the memory);
+    theta (p, specimens) are its constants.
     """
 
-    def __init__(
-        self, response: Response, kind: str, theta: list[Any], by: tuple[str, ...], specimens: int
-    ) -> None:
+    def __init__(self, response: Response, kind: str, theta: Array, by: tuple[str, ...]) -> None:
+        specimens = theta.shape[1]
         self._r, self._kind, self._theta, self._by = response, kind, theta, by
         self._axes = 2 if response.incompressible else 3
         free = [a for a in KINDS[kind]["free"] if a < self._axes]
@@ -362,7 +388,7 @@ class _Specimens:
         self._state = np.zeros((specimens, size))
         self._guess = np.zeros((specimens, 3))
         own = len(response.symbols) - len(theta)
-        start = [np.zeros(specimens)] * own + [np.full(specimens, x) for x in theta]
+        start = [np.zeros(specimens)] * own + [*theta]
         self._memory = np.zeros((specimens, memory))
         self._by_memory = np.zeros((specimens, memory, len(by)))
         if memory:
@@ -384,7 +410,7 @@ class _Specimens:
 
         def inputs() -> list[Array]:
             columns = [*state.T, *memory.T]
-            return [dt, *columns, *(np.full(n, x) for x in self._theta)]
+            return [dt, *columns, *self._theta[:, active]]
 
         self._solve(state, inputs, n)
         rest = _WITH_MEMORY if r.has_memory else ()
@@ -419,7 +445,7 @@ class _Specimens:
     def curvature(self) -> Array:
         """Return the smallest eigenvalue of the second derivatives of the energy, of each."""
         r, n = self._r, len(self._state)
-        at = [np.zeros(n), *self._state.T, *self._memory.T, *(np.full(n, x) for x in self._theta)]
+        at = [np.zeros(n), *self._state.T, *self._memory.T, *self._theta]
         with np.errstate(all="ignore"):
             _, block = r.function("forces", "forces/moving")(at, n)
         block = block[:, : self._axes, : self._axes]
@@ -458,6 +484,20 @@ class _Specimens:
                 by + slope[:, [1]] * other[:, :, None]
             ) / 2
         return stress, by
+
+
+def _powers(called: EnergyCall) -> dict[str, tuple[float, float]]:
+    """Return powers of stress and time in the units of constants; none where terms disagree."""
+    symbols = [real(p) for p in called.signature.parameters]
+    try:
+        found = exponents_of(equations_of(called, unit_of("Pa")), known_units(called), symbols)
+    except Contradiction:
+        return {}
+    return {
+        str(s): (float(mass), float(time + 2 * mass))
+        for s, (length, mass, time) in found.items()
+        if length == -mass
+    }
 
 
 def _guessed(stretch: Array) -> Array:
@@ -544,20 +584,23 @@ def _pruned(
     history: Mapping[sp.Symbol, Any],
     along: Mapping[sp.Basic, sp.Basic],
 ) -> _Pruned:
-    """Return a law without unknowns and memory that begin at 0 and stay there."""
+    """Return a law without unknowns and memory that begin at 0 and stay there.
+
+    Kinks are branches first: SymPy compares the arguments of each `Max` that it makes anew.
+    """
     equations = {
-        s: sp.diff(energy, s) if x.equation is None else x.equation.xreplace(along)
+        s: sp.diff(energy, s) if x.equation is None else rewritten(branches(x.equation), {}, along)
         for s, x in unknown.items()
     }
-    updates = {s: m.update.xreplace(along) for s, m in history.items()}
+    updates = {s: rewritten(branches(m.update), {}, along) for s, m in history.items()}
     begins = {
         **{s: x.start for s, x in unknown.items()},
         **{s: history[s].initial for s in updates},
     }
     moves = {**equations, **updates}
     zero = _resting(moves, begins)
-    energy = _diagonal(energy.xreplace(zero))
-    moves = {s: _diagonal(e.xreplace(zero)) for s, e in moves.items() if s not in zero}
+    energy = _diagonal(energy, zero)
+    moves = {s: _diagonal(e, zero) for s, e in moves.items() if s not in zero}
     if any(e.has(log_stretch, stretch_axis) for e in (energy, *moves.values())):
         raise KinematicsError(
             "a law whose memory turns out of the axes of a test has no response to it here"
@@ -572,7 +615,7 @@ def _resting(
 ) -> dict[sp.Symbol, sp.Expr]:
     """Return, with 0 as values, what begins at 0 and whose equation or update is 0 then."""
     zero = {s: sp.S.Zero for s in moves if begins[s] == 0}
-    while moved := [s for s in zero if _diagonal(moves[s].xreplace(zero)) != 0]:
+    while moved := [s for s in zero if _diagonal(moves[s], zero) != 0]:
         zero = {s: x for s, x in zero.items() if s not in moved}
     return zero
 
@@ -589,8 +632,8 @@ def _needed(
     return {s: u for s, u in updates.items() if s in needed}
 
 
-def _diagonal(e: sp.Expr) -> sp.Expr:
-    """Return an expression in which principal stretches of diagonal matrices are written out."""
+def _diagonal(e: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    """Return an expression with values, where stretches of diagonal matrices are written out."""
 
     def diagonal(H: tuple[sp.Expr, ...]) -> bool:
         return all(H[k] == 0 for k in (1, 2, 3, 5, 6, 7))
@@ -601,4 +644,4 @@ def _diagonal(e: sp.Expr) -> sp.Expr:
     def axis(k: sp.Expr, i: sp.Expr, *H: sp.Expr) -> sp.Expr:
         return sp.Integer(int(k == i)) if diagonal(H) else stretch_axis(k, i, *H)
 
-    return e.replace(log_stretch, logarithm).replace(stretch_axis, axis)
+    return rewritten(e, {log_stretch: logarithm, stretch_axis: axis}, values)

@@ -98,7 +98,7 @@ class Fit:
                 asked="test",
                 given=test.name,
             )
-        ((stress, _),) = self.response.stress([test], self.values)
+        stress = self._stresses(test)
         if not np.isfinite(stress).all():
             raise ParameterError(
                 f"predict: {self.response.missing(test, self.values)}. Leave such stretches out, "
@@ -184,7 +184,8 @@ class Fit:
     def plot(self, path: str | Path) -> Path:
         """Draw data as points and the law as lines into a file; returns its path.
 
-        Needs Matplotlib.
+        Lines are dashed beyond the stretches of a test, as far as those of the others go. Needs
+        Matplotlib.
         """
         try:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -200,7 +201,11 @@ class Fit:
         FigureCanvasAgg(figure)
         for axes, group in zip(figure.subplots(1, len(some), squeeze=False)[0], some, strict=True):
             for k, (test, stress) in group:
-                _draw(axes, f"C{k}", test, stress)
+                self._draw(axes, f"C{k}", test, stress)
+            axes.set_ylim(axes.get_ylim())
+            ends = [x for _, (t, _) in group for x in (t.along.min(), t.along.max())]
+            for k, (test, _) in group:
+                self._draw_beyond(axes, f"C{k}", test, (min(ends), max(ends)))
             first = group[0][1][0]
             x, y = next(labels for sort, labels in _AXES.items() if isinstance(first, sort))
             axes.set(xlabel=x if first.time is None else "time [s]", ylabel=y)
@@ -209,22 +214,52 @@ class Fit:
         figure.savefig(path, dpi=120)
         return Path(path)
 
+    def _draw(
+        self, axes: Any, color: str, test: MaterialTest | StructureTest, answer: Array
+    ) -> None:
+        """Draw data and answer of a test, that of a law between the rows, too."""
+        rows, style = len(test.data), "-"
+        x = line_x = test.along if test.time is None else test.time
+        if isinstance(test, MaterialTest) and test.kind == "biaxial":
+            style = "."
+        elif isinstance(test, MaterialTest) and rows > 1:
+            fine = test.between(max(1, 200 // rows))
+            line_x, answer = fine.along if fine.time is None else fine.time, self._stresses(fine)
+        for data in test.data.reshape(rows, -1).T:
+            axes.plot(x, data, "o", color=color, ms=4, mfc="none")
+        for column, line in enumerate(answer.reshape(len(line_x), -1).T):
+            axes.plot(line_x, line, style, color=color, ms=4, label=None if column else test.name)
+
+    def _draw_beyond(
+        self,
+        axes: Any,
+        color: str,
+        test: MaterialTest | StructureTest,
+        ends: tuple[float, float],
+    ) -> None:
+        """Draw the law without history at stretches that only other tests have."""
+        if not isinstance(test, MaterialTest) or test.kind in ("biaxial", "volumetric"):
+            return
+        if self.response is None or self.response.has_memory:
+            return
+        for end in ends:
+            near = test.along.min() if end == ends[0] else test.along.max()
+            if end != near:
+                x = np.linspace(near, end, 200)
+                far = getattr(MaterialTest, test.kind)(x, np.zeros_like(x))
+                axes.plot(x, self._stresses(far), "--", color=color, lw=0.9)
+
+    def _stresses(self, test: MaterialTest) -> Array:
+        """Return the stresses of the law in a test of the material; NaN where it has none."""
+        assert self.response is not None
+        ((stress, _),) = self.response.stress([test], self.values)
+        return stress
+
 
 _AXES = {
     MaterialTest: ("stretch", "nominal stress [Pa]"),
     StructureTest: ("number of the datum", "measured"),
 }
-
-
-def _draw(axes: Any, color: str, test: MaterialTest | StructureTest, answer: Array) -> None:
-    """Draw data and answer of a test."""
-    rows = len(test.data)
-    x = test.along if test.time is None else test.time
-    style = "." if test.kind == "biaxial" else "-"
-    pairs = zip(test.data.reshape(rows, -1).T, answer.reshape(rows, -1).T, strict=True)
-    for column, (data, line) in enumerate(pairs):
-        axes.plot(x, data, "o", color=color, ms=4, mfc="none")
-        axes.plot(x, line, style, color=color, ms=4, label=None if column else test.name)
 
 
 def identified(
