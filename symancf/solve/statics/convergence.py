@@ -273,11 +273,13 @@ class Convergence(Stopping):
     def _noise(self) -> Array:
         """Return the residual (rows) as round-off makes it."""
         system, product = self.system, self._product
+        of_laws = self._rounding()  # first: it needs most room
         noise = self.rows.noise(np.abs(system.state), product)
         if self._placed:
             with system.assembler.only(self._of_terms):
                 noise += self.rows.noise(_place_size(system), product)
-        return noise + self._rounding()
+        noise += of_laws
+        return noise
 
     def references(self) -> Array:
         """Return what the norms of the last solution are measured by, by class."""
