@@ -50,6 +50,7 @@ _Solve = ctypes.CFUNCTYPE(ctypes.c_int, *4 * (ctypes.c_void_p,))
 _SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
+VECTORS_OF_CG = 3  # of PETSc's method without its variants
 MOST_BORDERS = 16  # pressures of gas that are eliminated, with a cycle for each in every tangent
 
 register_pc()
@@ -300,12 +301,20 @@ class Preconditioner:
         functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
 
     def _begin(self, pc: int, ksp: int, b: int, x: int) -> None:
+        self._give_vectors(VECTORS_OF_CG)
         if isinstance(self._multigrid, Bordered):
             right = ctypes.c_void_p(b)
             with _written(right, self._matrix.numbering.rows) as numbers:
                 self._multigrid.begin(self._ksp.getOperators()[0], numbers)
 
+    def _give_vectors(self, number: int) -> None:
+        """Let CG have its vectors of rows, or none: other work needs room between solutions."""
+        single = PETSc.Options(self._ksp.getOptionsPrefix()).hasName("ksp_cg_single_reduction")
+        if self._ksp.getType() == PETSc.KSP.Type.CG and not single:
+            functions.KSPSetWorkVecs(ctypes.c_void_p(self._ksp.handle), number)
+
     def _end(self, pc: int, ksp: int, b: int, x: int) -> None:
+        self._give_vectors(0)
         if isinstance(self._multigrid, Bordered):
             rows = self._matrix.numbering.rows
             right, solution = (_written(ctypes.c_void_p(v), rows) for v in (b, x))
