@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Bytes that come for each entry of the tangent, by preconditioner ("halves": grids where bodies
 #: are cells of nodes; "rest": of other terms then); factors come on top.
-BYTES_OF_TANGENT = {"halves": 4.6, "rest": 22.0, "grids": 22.0, "gamg": 30.0, "others": 12.0}
+BYTES_OF_TANGENT = {"halves": 3.0, "rest": 22.0, "grids": 22.0, "gamg": 30.0, "others": 12.0}
 BYTES_OF_UNKNOWN = 200.0  # of vectors and diagonal blocks beside entries stored by halves
 BYTES_OF_DIRECTIONS = 200.0  # of directions of GMRES, of an unknown
 BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions, not by halves
