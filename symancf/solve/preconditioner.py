@@ -50,7 +50,6 @@ _Solve = ctypes.CFUNCTYPE(ctypes.c_int, *4 * (ctypes.c_void_p,))
 _SetUp = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _View = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
-VECTORS_OF_CG = 3  # of PETSc's method without its variants
 MOST_BORDERS = 16  # pressures of gas that are eliminated, with a cycle for each in every tangent
 
 register_pc()
@@ -301,7 +300,7 @@ class Preconditioner:
         functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
 
     def _begin(self, pc: int, ksp: int, b: int, x: int) -> None:
-        self._give_vectors(VECTORS_OF_CG)
+        self._give_vectors(3)  # of PETSc's CG without its variants
         if isinstance(self._multigrid, Bordered):
             right = ctypes.c_void_p(b)
             with _written(right, self._matrix.numbering.rows) as numbers:
