@@ -168,6 +168,7 @@ class Preconditioner:
             bddc.attach(self._ksp.getPC(), self._matrix)
         if not self.grids:
             return
+        self._plain = not options.hasName("ksp_cg_single_reduction")
         handle = ctypes.c_void_p(self._ksp.getPC().handle)
         functions.PCShellSetSetUp(handle, self._calls[0])
         functions.PCShellSetApply(handle, self._calls[1])
@@ -308,8 +309,7 @@ class Preconditioner:
 
     def _give_vectors(self, number: int) -> None:
         """Let CG have its vectors of rows, or none: other work needs room between solutions."""
-        single = PETSc.Options(self._ksp.getOptionsPrefix()).hasName("ksp_cg_single_reduction")
-        if self._ksp.getType() == PETSc.KSP.Type.CG and not single:
+        if self._plain and self._ksp.getType() == PETSc.KSP.Type.CG:
             functions.KSPSetWorkVecs(ctypes.c_void_p(self._ksp.handle), number)
 
     def _end(self, pc: int, ksp: int, b: int, x: int) -> None:
