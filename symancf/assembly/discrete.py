@@ -628,18 +628,25 @@ class DiscreteSystem(Configuration):
         vars(made).update(time=times, state=state, rate=rate, _residuals=residuals)
         return made
 
+    def displacement(self) -> Array:
+        """Return a copy of the present `state`, ghosts too, never to be written to.
+
+        As long as somebody has it, it is the same array for the same state.
+        """
+        last = self._last_displacement()
+        if last is None or not np.array_equal(last.view(np.int64), self.state.view(np.int64)):
+            last = self.state.copy()
+            self._last_displacement = weakref.ref(last)
+        return last
+
     def snapshot(self, **more: Any) -> State:
         """Return the present state as a value; `more`: what a motion adds, see `State`.
 
         States of the same displacements share them.
         """
-        now, last = self.state[: self.numbering.owned], self._last_displacement()
-        if last is None or not np.array_equal(last.view(np.int64), now.view(np.int64)):
-            last = now.copy()
-            self._last_displacement = weakref.ref(last)
         return State(
             time=self.time,
-            displacement=last,
+            displacement=self.displacement()[: self.numbering.owned],
             stiffness=self.stiffness,
             internal=self.memory.values,
             terms=self.variables,

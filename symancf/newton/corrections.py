@@ -156,24 +156,27 @@ class Leftover:
         y = self.correction(f)
         if y is None:
             return True
-        share, of_row = self._relative(y, x)
+        share = self._relative(y, x)[0]
         if share <= small:
             return True
+        del y  # as round-off is found, which needs room
         rounded = self.correction(noise())
         if rounded is None:
             return True
-        if share <= NOISE_FACTOR * self._relative(rounded, x)[0]:
-            self.warning = self._place(of_row, y) if share > WARNED_ROUND_OFF else ""
-            return True
-        if self.extra < MAX_EXTRA_ITERATIONS:
+        rests = share <= NOISE_FACTOR * self._relative(rounded, x)[0]
+        del rounded
+        if not rests and self.extra < MAX_EXTRA_ITERATIONS:
             self.extra += 1
             return False
-        self.warning = self._place(of_row, y)
+        if not rests or share > WARNED_ROUND_OFF:
+            self.warning = self._place(f, x)
         return True
 
-    def _place(self, share: Array, y: Array) -> str:
-        """Tell where a correction is largest (collective)."""
-        numbering = self._numbering
+    def _place(self, f: Array, x: Array) -> str:
+        """Tell where the correction for a residual is largest (collective)."""
+        numbering, y = self._numbering, self.correction(f)
+        assert y is not None
+        _, share = self._relative(y, x)
         vertices = numbering.vertex_of[numbering.coordinate_of_row]
         largest, size, where = largest_at(self.system, share, vertices, np.abs(y))
         return (

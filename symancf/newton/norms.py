@@ -135,13 +135,14 @@ class RowNorms:
 
     def _safely(self, values: Array, label: Labels | Ints) -> Array:
         """Return norms whose squares might be beyond the range of numbers (collective)."""
-        size = np.zeros(self.count)
+        size, part, one = np.zeros(self.count), np.abs(values), self.count == 1
         with np.errstate(invalid="ignore"):
-            np.maximum.at(size, label, np.abs(values))
+            np.maximum.at(size, label, part)
         size = self.largest(size)
         unit = np.where((size > 0.0) & np.isfinite(size), size, 1.0)
-        part = values / unit[label]
-        squares = np.bincount(label, part * part, minlength=self.count)
+        part /= unit[0] if one else unit[label]  # in place: no more room than this
+        part *= part
+        squares = part.sum(keepdims=True) if one else np.bincount(label, part, self.count)
         norms: Array = unit * np.sqrt(self.system.sum(squares.astype(float)))
         return norms
 
@@ -284,8 +285,16 @@ class RowNorms:
         ok = not bad and bool(np.isfinite(errors).all() and np.isfinite(plain).all())
         if not self.numbering.comm.allreduce(int(ok), op=MPI.MIN):
             return to_rows(at)
-        along, rest = to_rows(errors), np.abs(to_rows(plain))
+        del at
+        along = to_rows(errors)
+        del errors
+        rest = to_rows(plain)
+        del plain
+        np.abs(rest, out=rest)
         n, own, size, prescribed = self.of(along, rest, to_rows(slope), prescribed=slope)
+        del slope
         size = np.maximum(size, prescribed)
-        along = np.where((n > EXACT_LAW_RATIO * size)[self.of_row], along, 0.0)
-        return np.maximum(along, np.where((own <= size)[self.of_row], rest, 0.0))
+        along[(n <= EXACT_LAW_RATIO * size)[self.of_row]] = 0.0
+        rest[(own > size)[self.of_row]] = 0.0
+        np.maximum(along, rest, out=along)
+        return along

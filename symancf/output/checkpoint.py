@@ -39,7 +39,7 @@ from ..assembly.discrete import DiscreteSystem
 from ..assembly.numbering import IDLE, RIGID_AXES, words_of
 from ..assembly.state import State
 from ..errors import CheckpointError, ParameterError, owner
-from ..runtime.collective import block_starts, lookup, sorted_blocks, together
+from ..runtime.collective import block_sorter, block_starts, lookup, sorted_blocks, together
 from ..runtime.files import HdfFile, decoded, encoded
 from ..runtime.hdf import DAMAGED, examined
 from ..runtime.log import EVENTS, logged
@@ -113,10 +113,16 @@ class _BlockRows(_ById):
         ids = system.topology.vertex_ids[self.local]
         super().__init__(system.comm, system.layout.vertex_count, ids, owned)
 
-    def sorted(self, vector: Array) -> Array:
-        """Return the rows (n, size) of a vector in this rank's range of ids."""
-        owned = self.at[self.owned].T  # a component at a time takes less memory
-        return np.stack([self.sort([vector[at]])[1][0] for at in owned], axis=1)
+    def sorted(self, key: str, vectors: Mapping[str, Array]) -> Iterator[tuple[str, Data]]:
+        """Yield `key` and the ids (n,) in this rank's range, then names and rows of vectors."""
+        ids, sort = block_sorter(self.comm, self.starts, self.ids[self.owned])
+        yield key, ids
+        at = self.at[self.owned]
+        for name, vector in vectors.items():  # one after the other: each takes memory
+            rows = np.empty((len(ids), at.shape[1]))
+            for component, places in enumerate(at.T):
+                rows[:, component] = sort(vector[places])
+            yield name, rows
 
     def spread(self, ids: Ints, rows: list[Array], vectors: list[Array]) -> None:
         """Write rows of any ids, each on one rank, to all local vertices of the block."""
@@ -207,12 +213,11 @@ def write(
     ) as file:
         for number, block in enumerate(system.numbering.blocks):
             rows = _BlockRows(system, number)
-            file.append(f"vertices/{block.name}", rows.sort([])[0])
             of_block = {f"vectors/{name}": vector for name, vector in vectors.items()}
             if _has_reference(block):
                 of_block["reference"] = system.reference
-            for name, vector in of_block.items():  # one after the other: each takes memory
-                file.append(f"{name}/{block.name}", rows.sorted(vector))
+            for name, sorted_rows in rows.sorted("vertices", of_block):
+                file.append(f"{name}/{block.name}", sorted_rows)
         _append_variables(file, system, state)
     return path
 

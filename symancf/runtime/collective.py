@@ -16,6 +16,7 @@ from ..errors import SymancfError
 from . import launch  # noqa: F401 - an error on one rank ends all from now on
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
 AnyArray = NDArray[Any]
@@ -126,9 +127,31 @@ def sorted_blocks(
 
     Returns the ids that came here, ascending, and the rows of each array in their order.
     """
-    _, (ids, *received) = exchange(comm, owners_of(starts, ids), ids, *arrays)
-    order = np.argsort(ids, kind="stable")
-    return ids[order], [rows[order] for rows in received]
+    came, sort = block_sorter(comm, starts, ids)
+    return came, [sort(rows) for rows in arrays]
+
+
+def block_sorter(
+    comm: MPI.Comm, starts: Ints, ids: Ints
+) -> tuple[Ints, Callable[[AnyArray], AnyArray]]:
+    """Return the ids that `sorted_blocks` does, and what sorts rows like them (collective).
+
+    It is for many arrays one after the other: each takes as much memory as it has rows.
+    """
+    owner = owners_of(starts, ids)
+    sent = np.bincount(owner, minlength=comm.size).astype(np.int64)
+    order: Ints32 | slice = slice(None)
+    if (owner[1:] < owner[:-1]).any():
+        order = np.argsort(owner, kind="stable").astype(np.int32)
+    del owner
+    _, (came,) = exchange_blocks(comm, sent, ids[order])
+    ascending = np.argsort(came, kind="stable").astype(np.int32)
+
+    def sort(rows: AnyArray) -> AnyArray:
+        _, (received,) = exchange_blocks(comm, sent, rows[order])
+        return received[ascending]
+
+    return came[ascending], sort
 
 
 def exchange_blocks(comm: MPI.Comm, sent: Ints, *arrays: AnyArray) -> tuple[Ints, list[AnyArray]]:

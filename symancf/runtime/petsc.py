@@ -82,16 +82,35 @@ def limit_threads(environment: Mapping[str, str]) -> str:
     return ""
 
 
-_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+#: Bytes of an array whose memory goes back to the machine as soon as it is freed.
+LARGE_ARRAY = 8 << 20
+_MMAP_THRESHOLD, _MMAP_MAX = -3, -4  # parameters of glibc's mallopt
+_MOST_MAPPED = 1 << 16  # glibc's own limit of such arrays
+
+_glibc = ctypes.CDLL(None)
+_trim = getattr(_glibc, "malloc_trim", None)
+
+
+def map_large_arrays() -> bool:
+    """Let large arrays have pages of their own; tell whether it is so, as with glibc.
+
+    Open MPI tells glibc to keep all memory that is freed, in one piece of addresses: there what is
+    freed lies between what is not, and the largest array to come finds no room in it.
+    """
+    set_ = getattr(_glibc, "mallopt", None)
+    if set_ is None:
+        return False
+    return bool(set_(_MMAP_MAX, _MOST_MAPPED) and set_(_MMAP_THRESHOLD, LARGE_ARRAY))
 
 
 def release() -> None:
-    """Return freed memory to the machine: Open MPI tells glibc to keep all of it."""
+    """Return freed memory to the machine: Open MPI tells glibc to keep what is small."""
     if _trim is not None:
         _trim(ctypes.c_size_t(0))
 
 
 limit_threads(os.environ)
+map_large_arrays()
 log.register(PETSc.Log)
 
 

@@ -14,8 +14,8 @@ from ..errors import outside
 from ..newton import FACTORS
 from ..runtime.progress import present_memory
 from .choice import SHARE_OF_MEMORY, free_memory, prices
-from .multigrid import GRIDS
-from .preconditioner import without_aij
+from .multigrid import GRIDS, has_others
+from .preconditioner import bordered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Bytes that come for each entry of the tangent, by preconditioner ("halves": grids where bodies
 #: are cells of nodes; "rest": of other terms then); factors come on top.
-BYTES_OF_TANGENT = {"halves": 4.6, "rest": 22.0, "grids": 22.0, "gamg": 30.0, "others": 12.0}
+BYTES_OF_TANGENT = {"halves": 3.0, "rest": 22.0, "grids": 22.0, "gamg": 30.0, "others": 12.0}
 BYTES_OF_UNKNOWN = 200.0  # of vectors and diagonal blocks beside entries stored by halves
 BYTES_OF_DIRECTIONS = 200.0  # of directions of GMRES, of an unknown
 BYTES_OF_MASS = 26.0  # that come for each entry of the tangent in motions, not by halves
@@ -142,8 +142,8 @@ def _of_contact(system: DiscreteSystem) -> float:
 
 
 def _by_halves(system: DiscreteSystem, solver: str, moves: bool) -> bool:
-    """Whether the tangent is stored by halves, see `Half` (collective)."""
-    if solver != GRIDS or not without_aij(system, "cg", solver):
+    """Whether the tangent is stored by halves where grids are possible, see `Half` (collective)."""
+    if solver != GRIDS or (has_others(system.numbering) and not bordered(system)):
         return False
     return system.moves_by_halves if moves else system.has_halves
 

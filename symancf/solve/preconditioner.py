@@ -168,6 +168,7 @@ class Preconditioner:
             bddc.attach(self._ksp.getPC(), self._matrix)
         if not self.grids:
             return
+        self._plain = not options.hasName("ksp_cg_single_reduction")
         handle = ctypes.c_void_p(self._ksp.getPC().handle)
         functions.PCShellSetSetUp(handle, self._calls[0])
         functions.PCShellSetApply(handle, self._calls[1])
@@ -300,12 +301,19 @@ class Preconditioner:
         functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
 
     def _begin(self, pc: int, ksp: int, b: int, x: int) -> None:
+        self._give_vectors(3)  # of PETSc's CG without its variants
         if isinstance(self._multigrid, Bordered):
             right = ctypes.c_void_p(b)
             with _written(right, self._matrix.numbering.rows) as numbers:
                 self._multigrid.begin(self._ksp.getOperators()[0], numbers)
 
+    def _give_vectors(self, number: int) -> None:
+        """Let CG have its vectors of rows, or none: other work needs room between solutions."""
+        if self._plain and self._ksp.getType() == PETSc.KSP.Type.CG:
+            functions.KSPSetWorkVecs(ctypes.c_void_p(self._ksp.handle), number)
+
     def _end(self, pc: int, ksp: int, b: int, x: int) -> None:
+        self._give_vectors(0)
         if isinstance(self._multigrid, Bordered):
             rows = self._matrix.numbering.rows
             right, solution = (_written(ctypes.c_void_p(v), rows) for v in (b, x))

@@ -16,6 +16,8 @@ import sympy as sp
 import symancf as sa
 from symancf.energies import cable
 from symancf.runtime.copies import SEND
+from symancf.runtime.petsc import LARGE_ARRAY, map_large_arrays
+from symancf.runtime.progress import present_memory
 from tests.refusals import refused
 
 if TYPE_CHECKING:
@@ -353,3 +355,51 @@ def test_a_solution_changes_the_present_state_of_a_system_alone() -> None:
         changed = {name for name, value in before.items() if after[name] is not value}
         assert changed <= PRESENT | LATER | BOOKS
         assert set(after) - set(before) <= LATER | BOOKS
+
+
+def test_states_of_the_same_displacements_share_them() -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (2, 2, 2))
+    body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
+    pull = sa.fix(body["x1"], displacement=lambda t: (0.1 * t, 0.0, 0.0))
+    problem = sa.StaticProblem(sa.System(body, terms=[sa.fix(body["x0"]), pull]))
+    before = problem.state.displacement
+    assert np.shares_memory(before, problem.state.displacement)
+    values = before.copy()
+    problem.solve()
+    assert not np.shares_memory(before, problem.state.displacement)
+    assert not np.shares_memory(problem.system.state, problem.state.displacement)
+    assert np.array_equal(before, values)
+
+
+@pytest.mark.skipif(not map_large_arrays(), reason="not glibc")
+def test_large_arrays_give_their_memory_back() -> None:
+    before = present_memory()
+    array = np.ones(2 * LARGE_ARRAY // 8)
+    after = np.ones(1000)  # behind it on a heap
+    assert present_memory() - before > 0.9 * array.nbytes
+    del array
+    assert present_memory() - before < 0.1 * LARGE_ARRAY
+    del after
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_cg_has_its_vectors_again_in_each_solution(single: bool) -> None:
+    mesh = sa.Mesh.box((1.0, 1.0, 1.0), (4, 4, 4))
+    body = sa.Body(mesh["body"], sa.elements.hex8, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
+    pull = sa.fix(body["x1"], displacement=lambda t: (0.1 * t, 0.0, 0.0))
+    options = {"pc_type": "grids", "ksp_type": "cg", "ksp_cg_single_reduction": single}
+    if not single:
+        del options["ksp_cg_single_reduction"]
+    problem = sa.StaticProblem(
+        sa.System(body, terms=[sa.fix(body["x0"]), pull]), options=options, check_held=False
+    )
+    problem.solve(to=0.5)
+    ksp = problem.snes.getKSP()
+    b = ksp.getOperators()[0].createVecLeft()
+    b.set(1.0)
+    x, again = b.duplicate(), b.duplicate()
+    ksp.solve(b, x)
+    ksp.solve(b, again)
+    assert ksp.getConvergedReason() > 0
+    assert (x.array == again.array).all()
+    problem.solve(to=1.0)

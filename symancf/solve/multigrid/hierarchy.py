@@ -243,8 +243,9 @@ class Multigrid:
             last = grids.least() and not _joins(grids)
             step = coarsen(self._library, self.comm, pattern, X, grid, ids, grids, last)
             by_halves, beside = self._symmetric or half is not None, self._rest if first else None
+            own = nodes.ids if first else ids  # which are with those of ghosts
             self.levels.append(
-                _Level(stored, ids, step, by_halves, prescribed, half, beside, coarse=not first)
+                _Level(stored, own, step, by_halves, prescribed, half, beside, coarse=not first)
             )
             self.grids.append(step.grids)
             pattern, X, grid, ids = step.pattern, step.X, step.grid, step.ids

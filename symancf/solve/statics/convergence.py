@@ -115,6 +115,7 @@ class Convergence(Stopping):
     def round_off(self) -> Array:
         """Return the norms of the residual of one unit in the last place (collective)."""
         system, product = self.system, self._product
+        (of_laws,) = self.rows.of(self._rounding())  # first: it needs most room
         size = np.abs(system.state)
         noise = self.rows.response(size, product)
         if self._placed:  # what users write of places r, and constraints: r = X + u is rounded
@@ -131,7 +132,7 @@ class Convergence(Stopping):
             product(EPS * system.reference, answer)
             grown = self.rows.of(system.numbering.to_rows(answer))[0]
             noise = np.where(self._sums, np.maximum(noise, grown), noise)
-        return np.maximum(noise, self.rows.of(self._rounding())[0])
+        return np.maximum(noise, of_laws)
 
     def _product(self, change: Array, answer: Array) -> None:
         self.system.assembler.product(self.system.state, change, answer)
@@ -273,11 +274,13 @@ class Convergence(Stopping):
     def _noise(self) -> Array:
         """Return the residual (rows) as round-off makes it."""
         system, product = self.system, self._product
+        of_laws = self._rounding()  # first: it needs most room
         noise = self.rows.noise(np.abs(system.state), product)
         if self._placed:
             with system.assembler.only(self._of_terms):
                 noise += self.rows.noise(_place_size(system), product)
-        return noise + self._rounding()
+        noise += of_laws
+        return noise
 
     def references(self) -> Array:
         """Return what the norms of the last solution are measured by, by class."""

@@ -437,7 +437,8 @@ class EquilibriumSolver:
         """
         equations, krylov = self.equations, self.krylov
         self.vectors.to_global(self.system.state, equations.x)
-        start = None if self.linear.direct else equations.x.copy()
+        may_restart = krylov is not None and krylov.takeover.possible and not krylov.direct
+        start = equations.x.copy() if may_restart else None
         while True:
             if krylov is not None:
                 krylov.begin()

@@ -84,16 +84,15 @@ class LoadSteps:
         self.last_attempt, self.tangents = Attempt(), True
         self._iterations = self._linear = 0
 
-    def _begin(self, state: State) -> None:
-        """Begin a step where the last one has ended, of which this is the state."""
+    def _begin(self) -> None:
+        """Begin a step where the last one has ended."""
         solver, to = self.solver, self.ends[-1]
         self.start = now = self.goal
         end = next((t for t in self.ends if abs(to - t) < abs(to - now)), to)
         in_one = abs(end - now) <= self.largest * (1.0 + 1e-9)
         self.goal = end if in_one else now + math.copysign(self.largest, to - now)
         self.cuts, self.fraction = self.history.cut_backs, 0.0
-        alone = len(state.displacement) == len(self.system.state)
-        self.first = self._before = state.displacement if alone else self.system.state.copy()
+        self.first = self._before = self.system.displacement()
         solver.sudden.jumped = False
         if not self.path or self.path[-1][0] != now:
             self.path = []
@@ -109,7 +108,7 @@ class LoadSteps:
         error.
         """
         if self.fraction == 1.0:
-            self._begin(state)
+            self._begin()
         solver, now, time, end = self.solver, self.now, self.goal, self.fraction + self.part
         if end > 1.0 - 1e-9:
             end = 1.0
@@ -166,7 +165,7 @@ class LoadSteps:
         if self.solver.sudden.some:
             self.solver.sudden.reach()
         at = self.end if self.start == self.goal else step.time
-        self._before = self.system.state.copy()
+        self._before = self.system.displacement()
         self.path = [*self.path[-2:], (at, self._before)]
         self.fraction, self.now = self.end, step.time
         self.records = self.fraction == 1.0 or not self.fades
