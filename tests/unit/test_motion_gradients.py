@@ -121,6 +121,24 @@ def test_a_fall_that_ends_at_a_floor_has_its_closed_form() -> None:
     assert found[p["floor"]] == pytest.approx(2.0 / 7.0, rel=1e-3)  # J_t = -2, by trapezoids
 
 
+def test_an_event_at_the_end_of_a_step_tells_how_near_it_is() -> None:
+    up, weight = sa.Parameter("up", 3.0), -10.0
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0, velocity=(0.0, 0.0, up))
+    problem = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, weight))]))
+    middle = ball.at((0.0, 0.0, 0.0))
+    problem.event(sa.Goal(lambda u_a: u_a[2] + 2.0, middle), terminate=True)  # at t = 1
+    time = sa.Goal(lambda t: t, middle)
+    for step, distance in ((0.16, 0.25), (0.24, 1 / 6), (1 / 8.001, 1e-3)):
+        problem.reset()
+        problem.solve(to=2.0, step=step, trace=sa.Trace())
+        assert problem.gradient(time, [up]).switch == pytest.approx(distance, rel=1e-3)
+    assert "as near as 1.0e-03" in str(sa.check_gradient(problem, time, [up]))
+    problem.reset()
+    problem.solve(to=2.0, step=0.125, trace=sa.Trace())
+    with pytest.warns(UserWarning, match="at the end of a step"):
+        problem.gradient(time, [up])
+
+
 @pytest.mark.parametrize("unit", [1.0, 1e3], ids=["m", "mm"])
 def test_a_pendulum_that_ends_at_the_vertical(unit: float) -> None:
     """Its rates are taken to the hinge there; the time is a quarter of a period."""
@@ -621,17 +639,15 @@ def test_what_is_no_gradient_of_a_motion_is_refused(tmp_path: Path) -> None:
         problem.gradient(goal, variables)
     variables[0].value -= 1.0
     problem.gradient(goal, variables)
-    problem.solve(to=0.04, step=0.01, trace=sa.Trace())
     with pytest.raises(sa.ParameterError, match="does not begin where the motion begins"):
-        problem.gradient(goal, variables)
+        problem.solve(to=0.04, step=0.01, trace=sa.Trace())
     problem.event(lambda: 1.0)
     with pytest.raises(sa.ParameterError, match="events"):
         problem.solve(to=0.06, step=0.01, trace=sa.Trace())
     damped = cable()
     damped.problem = sa.DynamicProblem(damped.problem.system, damping=sa.Rayleigh(stiffness=1e-3))
-    damped.problem.solve(to=0.01, step=0.01, trace=sa.Trace())
     with pytest.raises(sa.ParameterError, match="KelvinVoigt"):
-        damped.problem.gradient(damped.goal, damped.variables)
+        damped.problem.solve(to=0.01, step=0.01, trace=sa.Trace())
     with pytest.raises(sa.ParameterError, match="memory="):
         sa.Trace(memory="much")
 

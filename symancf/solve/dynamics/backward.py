@@ -33,7 +33,7 @@ from ..gradients.gradient import Gradient, to_owners
 from ..gradients.switch import distance_to_switch, touches, warn_at_switch
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
-from .event_share import weights_to_end
+from .event_share import distance_to_step_end, weights_to_end
 from .generalized_alpha import SHORT_STEP_RATIO
 from .initial import after as shortly_after
 from .sweep import NativeSweep
@@ -117,7 +117,7 @@ class Backward:
         self._squares: list[float] = []  # of steps, the last first: w . M w / h^4
         bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
-        switch = self._distance_to_switch()
+        switch, by_event = self._distance_to_switch(), distance_to_step_end(self._trace)
         self._trace.go_to(self._states[-1])
         here, n = self._trace.present(), len(self._states) - 1
         native = NativeSweep(self._trace, chain, weights, self._constraints.others)
@@ -138,8 +138,9 @@ class Backward:
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)
         found = Gradient(value, chain.finish())
-        found.switch = switch
+        found.switch = min(switch, by_event)
         warn_at_switch(system, switch)
+        warn_at_switch(system, by_event, "the event is at the end of a step (to {:.1e} of it)")
         found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
         return found
 

@@ -33,8 +33,42 @@ if TYPE_CHECKING:
     from .accelerations import Accelerations
     from .directors import Directors
     from .integrator import Integrator
+    from .motion import EquationsOfMotion
     from .spin import Spin
     from .steps import Requested
+
+
+def require_derivatives(motion: EquationsOfMotion, first: State) -> None:
+    """Refuse a motion, from its first state on, that is not differentiated (collective).
+
+    Raises
+    ------
+    ParameterError
+    """
+    system, names = motion.system, list[str]()
+    if system.comm.allreduce(bool(motion.settled.any())):
+        names.append("pressures, lids, ties or gas as unknowns")
+    names += [
+        f"contact {form.name!r} of bodies that deform"
+        for form in system.forms
+        if isinstance(form.entities, ClosestPoints)
+    ]
+    if motion.damping.stiffness:
+        names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
+    if first.method["last_step"]:
+        names.append("a trace that does not begin where the motion begins")
+    if motion.mass.timed or system.redundant.some:
+        names.append("masses that are functions of time, redundant constraints")
+    _refuse(names)
+
+
+def _refuse(names: Sequence[str]) -> None:
+    if names:
+        raise ParameterError(
+            f"gradients of motions are not known of: {'; '.join(names)}",
+            asked="gradient",
+            given=names,
+        )
 
 
 class MotionTrace:
@@ -95,33 +129,14 @@ class MotionTrace:
     # ---- what there is no derivative of ---------------------------------------------------------
     def _require(self) -> None:
         """Refuse what is not differentiated (collective)."""
-        system, m, states = self.system, self.motion, self.states
         names: list[str] = []
-        if len(states) < 2:
+        if len(self.states) < 2:
             names.append("a trace without steps")
-        if self.system.comm.allreduce(bool(m.settled.any())):
-            names.append("pressures, lids, ties or gas as unknowns")
-        names += [
-            f"contact {form.name!r} of bodies that deform"
-            for form in system.forms
-            if isinstance(form.entities, ClosestPoints)
-        ]
-        if self.event is not None and touches(system):
+        if self.event is not None and touches(self.system):
             names.append("contact in a motion that an event ends")
-        if m.damping.stiffness:
-            names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
-        if states and states[0].method["last_step"]:
-            names.append("a trace that does not begin where the motion begins")
-        if states.follows_parameters:
+        if self.states.follows_parameters:
             names.append("a Parameter that was set on the way")
-        if m.mass.timed or system.redundant.some:
-            names.append("masses that are functions of time, redundant constraints")
-        if names:
-            raise ParameterError(
-                f"gradients of motions are not known of: {'; '.join(names)}",
-                asked="gradient",
-                given=names,
-            )
+        _refuse(names)
 
     def require_sections(self, variables: Sequence[Variable]) -> None:
         """Refuse variables that change how the inertia of sections measures turns (collective).
