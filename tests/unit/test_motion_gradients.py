@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -583,6 +584,43 @@ def test_a_load_jumps_at_a_stop() -> None:
     Case([body], [sa.fix(body["x0"]), load], sag, [*p.values()]).check(
         to=0.05, step=0.01, stops=[0.025]
     )
+
+
+@pytest.mark.parametrize("looks", [False, True], ids=["steps in C", "single steps"])
+def test_a_series_that_jumps_where_steps_end(looks: bool) -> None:
+    """The last of ten steps of 0.01 ends at 0.1, where the fourth value begins."""
+    drive = sa.Series([0.0, 0.03, 0.06, 0.1], [0.1, 0.3, -0.2, 0.4], order="steps")
+    mesh = sa.Mesh.box((1.0,), (2,))
+    given = {"EA": 500.0, "EI": 0.5, "rho": 1.0, "A": 0.1}
+    line = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    tip = line.at((1.0, 0.0, 0.0))
+    terms = [sa.fix(line["x0"]), sa.force(tip, (0.0, 0.0, drive))]
+    goal = sa.Goal(lambda u_a, v_a: u_a[2] + 0.1 * v_a[2], tip)
+    case = Case([line], terms, goal, [drive])
+    if looks:
+        case.problem.monitor(lambda step: None)
+    assert np.all(case.check(to=0.1, step=0.01)[drive] > 1e-3)
+
+
+def test_a_chain_of_many_rigid_bodies() -> None:
+    """Beyond 500 unknowns the sweep has factors of its own; delayed pivots take work space."""
+    p = parameters(k=300.0, m=0.2)
+    bodies = [
+        sa.RigidBody(mass=p["m"], inertia=(1e-3,) * 3, position=(0.3 * n, 0.0, 0.0))
+        for n in range(32)
+    ]
+    middles = [body.at((0.3 * n, 0.0, 0.0)) for n, body in enumerate(bodies)]
+
+    def spring(u_a: Any, u_b: Any, *, k: Any) -> Any:
+        return k * (u_a - u_b).dot(u_a - u_b) / 2
+
+    terms: list[Any] = [
+        sa.Potential(spring, a, b, k=p["k"])
+        for a, b in pairwise([sa.ground.at((0, 0, 0)), *middles])
+    ]
+    terms.append(sa.gravity((0.0, 0.0, -9.81)))
+    goal = sa.Goal(lambda u_a, v_a: u_a[2] + 0.1 * v_a[2], middles[2])
+    Case(bodies, terms, goal, [*p.values()]).check(to=0.06, step=0.02)
 
 
 def test_remainders_are_of_second_order() -> None:
