@@ -28,6 +28,7 @@ from mpi4py import MPI
 
 from ...errors import ParameterError
 from ..gradients.chain import ChainRule
+from ..gradients.fgmres import fgmres
 from ..gradients.goal import goals_at
 from ..gradients.gradient import Gradient, to_owners
 from ..gradients.switch import distance_to_switch, touches, warn_at_switch
@@ -41,7 +42,7 @@ from .sweep import NativeSweep
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...arrays import Array
+    from ...arrays import Array, Mask
     from ...assembly.assembler import Derivatives
     from ...assembly.state import State
     from ..gradients.goal import Goal
@@ -369,6 +370,7 @@ class Backward:
         self._through_start(step, end.v, bars)
         bars.a, bars.A = by_change.copy(), np.zeros_like(by_change)
         self._trace.go_to(after)
+        self._system.settle()
         m.rate[:], m.acceleration[:] = end.v, end.a
         self._find_multipliers()
         return -by_change
@@ -532,9 +534,42 @@ class Backward:
         by += np.where(m.algebraic & self._free, bars.u, 0.0)
         y = constraints.solve(-by)
         lag = np.where(self._second, y, np.where(self._first, -bars.v, 0.0))
-        forces, by_rate = self._pull(lag, {})
+        follows = self._trace.following()
+        forces, by_rate = self._pull(self._with_following(lag, bars.u, follows), {})
         bars.v = np.where(self._first, 0.0, bars.v)
-        bars.u = np.where(m.algebraic, 0.0, bars.u)
+        bars.u = np.where(m.algebraic | follows, 0.0, bars.u)
+        forces.coordinates[follows] = 0.0
         constraints.begin(step, bars, (forces, np.where(m.first, 0.0, by_rate)), y)
         constraints.project(step, np.where(self._free, start_rates, m.rate), bars)
         bars.a, bars.A = np.zeros_like(bars.a), np.zeros_like(bars.A)
+
+    def _with_following(self, lag: Array, bar: Array, follows: Mask) -> Array:
+        """Return weights of the equations, with those of coordinates that follow from others.
+
+        These are x(q) of R_x(x, q) = 0, so with the derivatives `bar` of J by them, and z at their
+        rows, (dR_x/dx)^T z = -bar - (dR/dx)^T lag (collective).
+        """
+        system, numbering = self._system, self._system.numbering
+        if not system.comm.allreduce(bool(follows.any()), op=MPI.LOR):
+            return lag
+
+        def pull(v: Array) -> Array:
+            return np.where(follows, self._pull(v, {})[0].coordinates, 0.0)
+
+        found, left, _ = fgmres(
+            lambda rows: numbering.to_rows(pull(self._solver.local(rows))),
+            lambda rows: rows,
+            numbering.to_rows(np.where(follows, -bar, 0.0) - pull(lag)),
+            system.sum,
+            1e-13,
+            self._solver.least,
+            self._solver.vectors,
+        )
+        if left > self._solver.least:
+            raise ParameterError(
+                f"at t = {system.time:g} pressures or tensions do not follow from the motion: "
+                f"there are no gradients of that (a system is solved to {left:.1e} alone)",
+                asked="gradient",
+                given=left,
+            )
+        return lag + self._solver.local(found)

@@ -25,7 +25,7 @@ from .transposed import TransposedStep
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...arrays import Array
+    from ...arrays import Array, Mask
     from ...assembly.state import State
     from ..gradients.goal import Goal, GoalAtSteps
     from ..gradients.gradient import Variable
@@ -46,8 +46,6 @@ def require_derivatives(motion: EquationsOfMotion, first: State) -> None:
     ParameterError
     """
     system, names = motion.system, list[str]()
-    if system.comm.allreduce(bool(motion.settled.any())):
-        names.append("pressures, lids, ties or gas as unknowns")
     names += [
         f"contact {form.name!r} of bodies that deform"
         for form in system.forms
@@ -179,6 +177,21 @@ class MotionTrace:
         began = self.times[first - 1] if first else time
         self.motion.span = self.request.span(float(self.times[0]), float(began))
         self.motion.move_to(time)
+
+    def following(self) -> Mask:
+        """Return which coordinates follow from the others where a motion begins (collective).
+
+        Pressures of gas, lids, tensions: those that `DiscreteSystem.settle` writes; others stay.
+        """
+        m, state = self.motion, self.motion.state.copy()
+        if not self.system.comm.allreduce(bool(m.settled.any()), MPI.LOR):
+            return m.settled
+        chosen = m.settled & self.free
+        m.state[chosen] += 1.0
+        self.system.settle()
+        found: Mask = chosen & (np.abs(m.state - state) < 0.5)
+        m.state[:] = state
+        return found
 
     def bring(self, n: int) -> bool:
         """Let the states of the step that ends in the n-th one, where the motion is, be in memory.

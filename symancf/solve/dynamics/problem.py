@@ -723,8 +723,8 @@ class DynamicProblem(OneProcess, Displayable):
         ------
         ParameterError : there is no trace; nothing depends on a parameter; something has changed
             since `solve`; no step ends at the time of a goal; the motion has something that is not
-            differentiated (events that act, contact of bodies that deform, pressures as unknowns,
-            stiffness in `Rayleigh`, loads that jump at a stop).
+            differentiated (events that act, contact of bodies that deform, stiffness in `Rayleigh`,
+            loads that jump at a stop).
         CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
 
         Examples

@@ -96,14 +96,14 @@ class TransposedStep:
         """Return about S^-T b, a local vector that is zero at fixed coordinates (collective)."""
         if self.stale:
             self._renew()
-        return self._local(self._precede(self._system.numbering.to_rows(b)))
+        return self.local(self._precede(self._system.numbering.to_rows(b)))
 
     def correct(self, b: Array, residual: float) -> Array:
         """Return S^-T b by iterations, to a relative residual (collective)."""
         system, numbering = self._system, self._system.numbering
 
         def product(rows: Array) -> Array:
-            v = self._local(rows)
+            v = self.local(rows)
             return numbering.to_rows(self.pull(v, {}).coordinates + self.inertia(self.mass(v)))
 
         found, _, count = fgmres(
@@ -117,7 +117,7 @@ class TransposedStep:
         )
         self.iterations += count
         self.stale = count > self.most
-        return self._local(found)
+        return self.local(found)
 
     def solve(self, b: Array) -> Array:
         """Return S^-1 b, a local vector that is zero at fixed coordinates (collective)."""
@@ -126,7 +126,7 @@ class TransposedStep:
         system, numbering, motion = self._system, self._system.numbering, self._motion
 
         def product(rows: Array) -> Array:
-            v, f = self._local(rows), np.zeros_like(motion.state)
+            v, f = self.local(rows), np.zeros_like(motion.state)
             with system.assembler.following(system.rate, motion.rate_factor):
                 system.assembler.product(motion.state, v, f)
             factor = motion.acceleration_factor + motion.damping.mass * motion.rate_factor
@@ -149,7 +149,7 @@ class TransposedStep:
                 self.stale = count > self.most
             x = x + change
             if share <= self.residual or (share < self.least and share > 0.3 * last):
-                return self._local(x)
+                return self.local(x)
             last = share
         raise ParameterError(
             f"the tangent of the step to t = {system.time:g} is singular, or nearly so: "
@@ -158,7 +158,7 @@ class TransposedStep:
             given=last,
         )
 
-    def _local(self, rows: Array) -> Array:
+    def local(self, rows: Array) -> Array:
         """Return a local vector with ghosts of rows, zero at fixed coordinates (collective)."""
         v = np.zeros_like(self._motion.state)
         self._b.setArray(rows)
