@@ -122,6 +122,7 @@ def test_a_fall_that_ends_at_a_floor_has_its_closed_form() -> None:
     assert found[p["floor"]] == pytest.approx(2.0 / 7.0, rel=1e-3)  # J_t = -2, by trapezoids
 
 
+@pytest.mark.collective(rows=0)
 def test_an_event_at_the_end_of_a_step_tells_how_near_it_is() -> None:
     up, weight = sa.Parameter("up", 3.0), -10.0
     ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0, velocity=(0.0, 0.0, up))
@@ -586,6 +587,7 @@ def test_a_load_jumps_at_a_stop() -> None:
     )
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize("looks", [False, True], ids=["steps in C", "single steps"])
 def test_a_series_that_jumps_where_steps_end(looks: bool) -> None:
     """The last of ten steps of 0.01 ends at 0.1, where the fourth value begins."""
@@ -602,6 +604,7 @@ def test_a_series_that_jumps_where_steps_end(looks: bool) -> None:
     assert np.all(case.check(to=0.1, step=0.01)[drive] > 1e-3)
 
 
+@pytest.mark.collective(rows=0)
 def test_a_chain_of_many_rigid_bodies() -> None:
     """Beyond 500 unknowns the sweep has factors of its own; delayed pivots take work space."""
     p = parameters(k=300.0, m=0.2)
@@ -708,3 +711,38 @@ def test_a_density_or_a_support_that_changed_since_the_motion_is_told() -> None:
         parameter.value /= 2.0
     again = problem.gradient(goal, [*p.values()])
     assert [again[v] for v in p.values()] == pytest.approx([known[v] for v in p.values()], rel=1e-9)
+
+
+def chamber(gas: bool) -> Case:
+    """A tube about a chamber, whose pressure at the start follows from its volume or p, too."""
+    p = parameters(mu=5.0, p=1.1 if gas else 0.1)
+    mesh = sa.Mesh.tube(1.0, 1.2, 2.0, 1)
+    law = sa.energies.neo_hooke()
+    pipe = sa.Body(mesh["body"], sa.elements.hex8, law, mu=p["mu"], lam=20.0, rho=0.1)
+    own: Any = {"gas": sa.Gas(p["p"], ambient=1.0)} if gas else {"pressure": p["p"]}
+    within = sa.Cavity(pipe["inner"], caps="flat", **own)
+    tip = sa.Goal(lambda u_a, v_a: u_a[0] + u_a[2] + 0.1 * v_a[2], pipe.at((1.1, 0.0, 2.0)))
+    inside = sa.Goal(lambda V, p: p * V, within)
+    return Case([pipe], [sa.fix(pipe["z0"]), within], tip + 0.1 * inside.integral(), [*p.values()])
+
+
+def cord(_: bool) -> Case:
+    """A stretched cord along a block, through an eyelet with friction."""
+    p = parameters(mu=5.0, EA=3.0)
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
+    law = sa.energies.neo_hooke()
+    block = sa.Body(mesh["body"], sa.elements.hex8, law, mu=p["mu"], lam=20.0, rho=0.1)
+    places = [block.at([(0.2, 0.3, 1.0), (1.0, 0.6, 1.0)]), sa.ground.at((2.6, 0.5, 0.7))]
+    tendon = sa.Tendon(places, EA=p["EA"], mu=0.2, tension=0.1)
+    tip = sa.Goal(lambda u_a, v_a: u_a[0] + u_a[2] + 0.1 * v_a[2], block.at((2.0, 0.0, 1.0)))
+    return Case([block], [sa.fix(block["x0"]), tendon], tip + tip.integral(), [*p.values()])
+
+
+@pytest.mark.parametrize(
+    ("model", "gas"), [(chamber, False), (chamber, True), (cord, False)], ids=["p", "gas", "cord"]
+)
+def test_pressures_and_tensions_as_unknowns(model: Any, gas: bool) -> None:
+    case = model(gas)
+    case.check(to=0.05, step=0.01)
+    with pytest.raises(sa.ParameterError, match="gas as unknowns"):
+        case.problem.sensitivity(case.variables, of=[case.goal])
