@@ -738,6 +738,7 @@ def cord(_: bool) -> Case:
     return Case([block], [sa.fix(block["x0"]), tendon], tip + tip.integral(), [*p.values()])
 
 
+@pytest.mark.collective(rows=0)
 @pytest.mark.parametrize(
     ("model", "gas"), [(chamber, False), (chamber, True), (cord, False)], ids=["p", "gas", "cord"]
 )
