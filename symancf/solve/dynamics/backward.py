@@ -390,7 +390,7 @@ class Backward:
 
     def _jump(self, after: State, step: float) -> None:
         """Let loads be those right after a state, if they made accelerations (collective)."""
-        if self._trace.imbalance() > self._trace.same:
+        if max(self._trace.imbalance(), self._trace.lag()) > self._trace.same:
             self._trace.show(shortly_after(after.time, step), step)
 
     def _find_multipliers(self) -> None:
@@ -522,10 +522,11 @@ class Backward:
         m, constraints = self._motion, self._constraints
         self._accelerations.kinematics.window = step
         self._accelerations.forget()
-        if (size := self._trace.imbalance()) > self._trace.same:
+        if (size := max(self._trace.imbalance(), self._trace.lag())) > self._trace.same:
             raise ParameterError(
                 f"accelerations at t = {self._system.time:g} are not those of the forces there "
-                "(moments on sections of rods without inertia): there are no gradients of that",
+                "(moments on sections of rods without inertia, cords that a force pulls): there "
+                "are no gradients of that",
                 asked="gradient",
                 given=size,
             )

@@ -193,6 +193,22 @@ class MotionTrace:
         m.state[:] = state
         return found
 
+    def lag(self) -> float:
+        """Return how far coordinates are from what follows from the others now (collective).
+
+        Relative to the largest of them; the motion stays.
+        """
+        m, state = self.motion, self.motion.state.copy()
+        if not self.system.comm.allreduce(bool(m.settled.any()), MPI.LOR):
+            return 0.0
+        self.system.settle()
+        chosen = m.settled & self.free
+        pairs = (m.state - state)[chosen], m.state[chosen]
+        off, size = (float(np.abs(x).max(initial=0.0)) for x in pairs)
+        m.state[:] = state
+        off, size = (self.system.comm.allreduce(x, op=MPI.MAX) for x in (off, size))
+        return off / size if size else off
+
     def bring(self, n: int) -> bool:
         """Let the states of the step that ends in the n-th one, where the motion is, be in memory.
 
