@@ -207,7 +207,7 @@ class MotionTrace:
         off, size = (float(np.abs(x).max(initial=0.0)) for x in pairs)
         m.state[:] = state
         off, size = (self.system.comm.allreduce(x, op=MPI.MAX) for x in (off, size))
-        return off / size if size else off
+        return float(off / size if size else off)
 
     def bring(self, n: int) -> bool:
         """Let the states of the step that ends in the n-th one, where the motion is, be in memory.
