@@ -79,10 +79,8 @@ LAWS = (
     CapabilityRow(
         "law", "pressure, condensed", contact=YES, gradient=NO_FREQUENCIES, shape=NO_SHAPE
     ),
-    CapabilityRow("law", "pressure, continuous", contact=YES, gradient=NO_MOTIONS, shape=NO_SHAPE),
-    CapabilityRow(
-        "law", "pressure, discontinuous", contact=YES, gradient=NO_MOTIONS, shape=NO_SHAPE
-    ),
+    CapabilityRow("law", "pressure, continuous", contact=YES, shape=NO_SHAPE),
+    CapabilityRow("law", "pressure, discontinuous", contact=YES, shape=NO_SHAPE),
 )
 BODIES = (
     CapabilityRow(
@@ -123,8 +121,8 @@ TERMS = (
     CapabilityRow("term", "body_force", shape=NO_SHAPE),
     CapabilityRow("term", "moment", gradient=NO_FREQUENCIES, shape=NO_SHAPE),
     CapabilityRow("term", "pressure", gradient=NO_FREQUENCIES),
-    CapabilityRow("term", "Cavity, pressure", restart=DIGITS, gradient=NO_MOTIONS, shape=NO_SHAPE),
-    CapabilityRow("term", "Cavity, gas", restart=DIGITS, gradient=NO_MOTIONS, shape=NO_SHAPE),
+    CapabilityRow("term", "Cavity, pressure", restart=DIGITS, shape=NO_SHAPE),
+    CapabilityRow("term", "Cavity, gas", restart=DIGITS, shape=NO_SHAPE),
     CapabilityRow("term", "rotating_frame", gradient=NO_FREQUENCIES),
     CapabilityRow("term", "length", shape=NO_SHAPE),
     CapabilityRow("term", "Thread", shape=NO_SHAPE),
@@ -134,7 +132,6 @@ TERMS = (
         "Tendon",
         steps=ITERATIONS,
         multigrid=NO_GRIDS,
-        gradient=NO_MOTIONS,
         shape=NO_SHAPE,
     ),
     CapabilityRow("term", "Constraint"),

@@ -224,7 +224,7 @@ def _direct(system: DiscreteSystem, dynamic: bool) -> dict[str, Option]:
         if is_symmetric(system, dynamic):
             options["pc_type"] = "cholesky"
         if saddle:
-            options["mat_mumps_icntl_14"] = 400 if _delays(system) else 60
+            options["mat_mumps_icntl_14"] = workspace(system)
     return options
 
 
@@ -258,15 +258,15 @@ def _over_grids(system: DiscreteSystem, preconditioner: str | None) -> bool:
     return not isinstance(nodes, str)
 
 
-def _delays(system: DiscreteSystem) -> bool:
-    """Whether delayed pivots may be most of a factorisation and need much more work space.
+def workspace(system: DiscreteSystem) -> int:
+    """Return by how many percent MUMPS's work space exceeds its estimate (collective).
 
-    So it is in small matrices, and where multipliers join bodies of few coordinates.
+    Delayed pivots may be most of a factorisation in small matrices, and where multipliers join
+    bodies of few coordinates.
     """
     numbering = system.numbering
-    if numbering.size <= 20_000:
-        return True
-    return bool(_multipliers(system) > 0.1 * numbering.size)
+    delays = numbering.size <= 20_000 or _multipliers(system) > 0.1 * numbering.size
+    return 400 if delays else 60
 
 
 def _multipliers(system: DiscreteSystem) -> float:
@@ -363,6 +363,13 @@ _FAILED = {
 }
 
 
+def pc_failure(pc: PETSc.PC) -> str:
+    """Return in words why a preconditioner was not set up; "": it was, or nothing is known."""
+    failed = ctypes.c_int(0)
+    functions.PCGetFailedReason(ctypes.c_void_p(pc.handle), ctypes.byref(failed))
+    return _FAILED.get(failed.value, "")
+
+
 def reason_name(snes: PETSc.SNES, reason: int | None = None) -> tuple[str, str]:
     """Return PETSc's reason and a sentence with the inner reason of the linear solver.
 
@@ -376,9 +383,7 @@ def reason_name(snes: PETSc.SNES, reason: int | None = None) -> tuple[str, str]:
         inner = name if stopped > 0 else reason_of(ksp)
         pc = ksp.getPC()
         text = f"the linear solver, {solver_name(ksp)}, failed: {inner}"
-        failed = ctypes.c_int(0)
-        functions.PCGetFailedReason(ctypes.c_void_p(pc.handle), ctypes.byref(failed))
-        if failed.value in _FAILED:
-            text += f", {_FAILED[failed.value]}"
+        if failed := pc_failure(pc):
+            text += f", {failed}"
         return inner, text
     return name, f"Newton's method stopped: {name}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,25 @@ def test_a_fall_that_ends_at_a_floor_has_its_closed_form() -> None:
             assert found[parameter] == pytest.approx(by_time[name], rel=1e-8)
     found = problem.gradient(height.integral(), [p["floor"]])
     assert found[p["floor"]] == pytest.approx(2.0 / 7.0, rel=1e-3)  # J_t = -2, by trapezoids
+
+
+@pytest.mark.collective(rows=0)
+def test_an_event_at_the_end_of_a_step_tells_how_near_it_is() -> None:
+    up, weight = sa.Parameter("up", 3.0), -10.0
+    ball = sa.RigidBody.sphere(0.1, position=(0.0, 0.0, 0.0), rho=1000.0, velocity=(0.0, 0.0, up))
+    problem = sa.DynamicProblem(sa.System(ball, terms=[sa.gravity((0.0, 0.0, weight))]))
+    middle = ball.at((0.0, 0.0, 0.0))
+    problem.event(sa.Goal(lambda u_a: u_a[2] + 2.0, middle), terminate=True)  # at t = 1
+    time = sa.Goal(lambda t: t, middle)
+    for step, distance in ((0.16, 0.25), (1 / 7.999, 1e-3)):
+        problem.reset()
+        problem.solve(to=2.0, step=step, trace=sa.Trace())
+        assert problem.gradient(time, [up]).switch == pytest.approx(distance, rel=1e-3)
+    assert "as near as 1.0e-03" in str(sa.check_gradient(problem, time, [up]))
+    problem.reset()
+    problem.solve(to=2.0, step=0.125, trace=sa.Trace())
+    with pytest.warns(UserWarning, match="at the end of a step"):
+        problem.gradient(time, [up])
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e3], ids=["m", "mm"])
@@ -567,6 +587,45 @@ def test_a_load_jumps_at_a_stop() -> None:
     )
 
 
+@pytest.mark.collective(rows=0)
+@pytest.mark.parametrize("looks", [False, True], ids=["steps in C", "single steps"])
+def test_a_series_that_jumps_where_steps_end(looks: bool) -> None:
+    """The last of ten steps of 0.01 ends at 0.1, where the fourth value begins."""
+    drive = sa.Series([0.0, 0.03, 0.06, 0.1], [0.1, 0.3, -0.2, 0.4], order="steps")
+    mesh = sa.Mesh.box((1.0,), (2,))
+    given = {"EA": 500.0, "EI": 0.5, "rho": 1.0, "A": 0.1}
+    line = sa.Body(mesh["body"], sa.elements.ancf_cable, sa.energies.cable(), **given)
+    tip = line.at((1.0, 0.0, 0.0))
+    terms = [sa.fix(line["x0"]), sa.force(tip, (0.0, 0.0, drive))]
+    goal = sa.Goal(lambda u_a, v_a: u_a[2] + 0.1 * v_a[2], tip)
+    case = Case([line], terms, goal, [drive])
+    if looks:
+        case.problem.monitor(lambda step: None)
+    assert np.all(case.check(to=0.1, step=0.01)[drive] > 1e-3)
+
+
+@pytest.mark.collective(rows=0)
+def test_a_chain_of_many_rigid_bodies() -> None:
+    """Beyond 500 unknowns the sweep has factors of its own; delayed pivots take work space."""
+    p = parameters(k=300.0, m=0.2)
+    bodies = [
+        sa.RigidBody(mass=p["m"], inertia=(1e-3,) * 3, position=(0.3 * n, 0.0, 0.0))
+        for n in range(32)
+    ]
+    middles = [body.at((0.3 * n, 0.0, 0.0)) for n, body in enumerate(bodies)]
+
+    def spring(u_a: Any, u_b: Any, *, k: Any) -> Any:
+        return k * (u_a - u_b).dot(u_a - u_b) / 2
+
+    terms: list[Any] = [
+        sa.Potential(spring, a, b, k=p["k"])
+        for a, b in pairwise([sa.ground.at((0, 0, 0)), *middles])
+    ]
+    terms.append(sa.gravity((0.0, 0.0, -9.81)))
+    goal = sa.Goal(lambda u_a, v_a: u_a[2] + 0.1 * v_a[2], middles[2])
+    Case(bodies, terms, goal, [*p.values()]).check(to=0.06, step=0.02)
+
+
 def test_remainders_are_of_second_order() -> None:
     case = cable()
     case.problem.solve(to=0.05, step=0.01, trace=sa.Trace())
@@ -621,17 +680,15 @@ def test_what_is_no_gradient_of_a_motion_is_refused(tmp_path: Path) -> None:
         problem.gradient(goal, variables)
     variables[0].value -= 1.0
     problem.gradient(goal, variables)
-    problem.solve(to=0.04, step=0.01, trace=sa.Trace())
     with pytest.raises(sa.ParameterError, match="does not begin where the motion begins"):
-        problem.gradient(goal, variables)
+        problem.solve(to=0.04, step=0.01, trace=sa.Trace())
     problem.event(lambda: 1.0)
     with pytest.raises(sa.ParameterError, match="events"):
         problem.solve(to=0.06, step=0.01, trace=sa.Trace())
     damped = cable()
     damped.problem = sa.DynamicProblem(damped.problem.system, damping=sa.Rayleigh(stiffness=1e-3))
-    damped.problem.solve(to=0.01, step=0.01, trace=sa.Trace())
     with pytest.raises(sa.ParameterError, match="KelvinVoigt"):
-        damped.problem.gradient(damped.goal, damped.variables)
+        damped.problem.solve(to=0.01, step=0.01, trace=sa.Trace())
     with pytest.raises(sa.ParameterError, match="memory="):
         sa.Trace(memory="much")
 
@@ -654,3 +711,43 @@ def test_a_density_or_a_support_that_changed_since_the_motion_is_told() -> None:
         parameter.value /= 2.0
     again = problem.gradient(goal, [*p.values()])
     assert [again[v] for v in p.values()] == pytest.approx([known[v] for v in p.values()], rel=1e-9)
+
+
+def chamber(gas: bool) -> Case:
+    """A tube about a chamber, whose pressure at the start follows from its volume or p, too."""
+    p = parameters(mu=5.0, p=1.1 if gas else 0.1)
+    mesh = sa.Mesh.tube(1.0, 1.2, 2.0, 1)
+    law = sa.energies.neo_hooke()
+    pipe = sa.Body(mesh["body"], sa.elements.hex8, law, mu=p["mu"], lam=20.0, rho=0.1)
+
+    def jumping(t: float) -> float:
+        return p["p"].value * (1.0 if t <= 0.025 else 2.0)
+
+    own: Any = {"gas": sa.Gas(p["p"], ambient=1.0)} if gas else {"pressure": jumping}
+    within = sa.Cavity(pipe["inner"], caps="flat", **own)
+    tip = sa.Goal(lambda u_a, v_a: u_a[0] + u_a[2] + 0.1 * v_a[2], pipe.at((1.1, 0.0, 2.0)))
+    inside = sa.Goal(lambda V, p: p * V, within)
+    return Case([pipe], [sa.fix(pipe["z0"]), within], tip + 0.1 * inside.integral(), [*p.values()])
+
+
+def cord(_: bool) -> Case:
+    """A stretched cord along a block, through an eyelet with friction."""
+    p = parameters(mu=5.0, EA=3.0)
+    mesh = sa.Mesh.box((2.0, 1.0, 1.0), (2, 1, 1))
+    law = sa.energies.neo_hooke()
+    block = sa.Body(mesh["body"], sa.elements.hex8, law, mu=p["mu"], lam=20.0, rho=0.1)
+    places = [block.at([(0.2, 0.3, 1.0), (1.0, 0.6, 1.0)]), sa.ground.at((2.6, 0.5, 0.7))]
+    tendon = sa.Tendon(places, EA=p["EA"], mu=0.2, tension=0.1)
+    tip = sa.Goal(lambda u_a, v_a: u_a[0] + u_a[2] + 0.1 * v_a[2], block.at((2.0, 0.0, 1.0)))
+    return Case([block], [sa.fix(block["x0"]), tendon], tip + tip.integral(), [*p.values()])
+
+
+@pytest.mark.collective(rows=0)
+@pytest.mark.parametrize(
+    ("model", "gas"), [(chamber, False), (chamber, True), (cord, False)], ids=["p", "gas", "cord"]
+)
+def test_pressures_and_tensions_as_unknowns(model: Any, gas: bool) -> None:
+    case = model(gas)
+    case.check(to=0.05, step=0.01, stops=[0.025])
+    with pytest.raises(sa.ParameterError, match="gas as unknowns"):
+        case.problem.sensitivity(case.variables, of=[case.goal])

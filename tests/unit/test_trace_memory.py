@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import signal
 import tracemalloc
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 
 import symancf as sa
 from symancf.solve.gradients.checkpoints import first_checkpoint, most_parts, repetitions
@@ -140,3 +142,61 @@ def test_a_memory_of_few_states_is_refused() -> None:
     problem, *_ = swing()
     with pytest.raises(sa.ParameterError, match="at least"):
         problem.solve(to=0.1, step=0.01, trace=sa.Trace(memory=1e3))
+
+
+@pytest.mark.collective
+def test_ranks_repeat_steps_alike_and_fail_alike() -> None:
+    problem, end, (EI, _) = swing(4)
+    comm, fails = MPI.COMM_WORLD, False
+
+    def pull(t: float) -> float:
+        if fails and comm.rank == comm.size - 1 and 0.02 < t < 0.05:
+            raise ValueError("on one rank")
+        return float(np.sin(9.0 * t))
+
+    line, *_ = problem.system.bodies
+    terms = [*problem.system.terms, sa.force(line.at((0.5, 0.0, 0.0)), (0.0, pull, 0.0))]
+    problem = sa.DynamicProblem(sa.System(line, terms=terms))
+    goal = end + (end**2).integral()
+    problem.solve(to=0.1, step=0.01, trace=sa.Trace())
+    known = problem.gradient(goal, [EI])[EI]
+    problem.reset()
+    trace = sa.Trace(comm.allreduce(memory(problem, 2), MPI.MAX))
+    problem.solve(to=0.1, step=0.01, trace=trace)
+    assert problem.gradient(goal, [EI])[EI] == pytest.approx(known, rel=1e-7)
+    assert trace.repetitions
+    fails = True
+    with pytest.raises(sa.ParameterError, match="on one rank"):
+        problem.gradient(goal, [EI])
+    fails = False
+    assert problem.gradient(goal, [EI])[EI] == pytest.approx(known, rel=1e-7)
+
+
+@pytest.mark.parametrize("short", [False, True], ids=["in memory", "repeats"])
+def test_a_motion_that_was_interrupted_has_the_gradient_of_its_steps(short: bool) -> None:
+    problem, end, variables = swing()
+    stops: list[float] = []
+
+    def press(step: Any) -> None:
+        if stops and step.time > stops[0]:
+            stops.clear()
+            signal.raise_signal(signal.SIGINT)
+
+    problem.monitor(press)
+    problem.solve(to=0.12, step=0.01, trace=sa.Trace())
+    goal = end + (end**2).integral()
+    known = problem.gradient(goal, variables)
+    problem.reset()
+    stops.append(0.115)
+    trace = sa.Trace(memory(problem, 2)) if short else sa.Trace()
+    with pytest.raises(KeyboardInterrupt):
+        problem.solve(to=1.0, step=0.01, trace=trace)
+    assert problem.system.time == pytest.approx(0.12, abs=1e-12)
+    assert len(trace) == 13
+    found = problem.gradient(goal, variables)
+    assert found.value == pytest.approx(known.value, rel=1e-7)
+    for v in variables:
+        size = np.abs(known[v]).max()
+        np.testing.assert_allclose(found[v], known[v], rtol=1e-6, atol=1e-7 * size)
+    assert sa.check_gradient(problem, end, variables[:1]).passed
+    assert problem.system.time == pytest.approx(0.12, abs=1e-12)

@@ -288,18 +288,25 @@ class Accelerations:
             newton.x.axpy(1.0, self._dx)
 
     # ---- accelerations --------------------------------------------------------------------------
-    def find(self, stabilisation: Stabilisation | None = None) -> int:
+    def find(
+        self, stabilisation: Stabilisation | None = None, loads_at: float | None = None
+    ) -> int:
         """Find accelerations, rates of states and multipliers of the present state (collective).
 
         Prescribed coordinates have theirs already. Returns the number of bad points, on all
-        ranks.
+        ranks. `loads_at` : the time of loads, if it is another one.
         """
         m, system = self.motion, self.system
         free = system.numbering.fixed_by < 0
         m.acceleration[m.second & free] = 0.0
         m.state[m.algebraic & free] = 0.0
         m.rate[m.first] = 0.0
-        system.settle()
+        now = system.time
+        system.time = now if loads_at is None else loads_at
+        try:
+            system.settle()
+        finally:
+            system.time = now
         f = self._f
         bad = m.residual(f)
         if system.comm.size > 1:

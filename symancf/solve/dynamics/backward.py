@@ -28,12 +28,13 @@ from mpi4py import MPI
 
 from ...errors import ParameterError
 from ..gradients.chain import ChainRule
+from ..gradients.fgmres import fgmres
 from ..gradients.goal import goals_at
 from ..gradients.gradient import Gradient, to_owners
 from ..gradients.switch import distance_to_switch, touches, warn_at_switch
 from .backward_directors import settled, unsettled
 from .backward_start import FORCES, INERTIA, ConstraintsBackward, MotionVectors
-from .event_share import weights_to_end
+from .event_share import distance_to_step_end, weights_to_end
 from .generalized_alpha import SHORT_STEP_RATIO
 from .initial import after as shortly_after
 from .sweep import NativeSweep
@@ -41,7 +42,7 @@ from .sweep import NativeSweep
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...arrays import Array
+    from ...arrays import Array, Mask
     from ...assembly.assembler import Derivatives
     from ...assembly.state import State
     from ..gradients.goal import Goal
@@ -117,7 +118,7 @@ class Backward:
         self._squares: list[float] = []  # of steps, the last first: w . M w / h^4
         bars = MotionVectors.zeros(len(m.state))
         seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
-        switch = self._distance_to_switch()
+        switch, by_event = self._distance_to_switch(), distance_to_step_end(self._trace)
         self._trace.go_to(self._states[-1])
         here, n = self._trace.present(), len(self._states) - 1
         native = NativeSweep(self._trace, chain, weights, self._constraints.others)
@@ -138,8 +139,9 @@ class Backward:
         self._warn_of_growth()
         owned = slice(0, system.numbering.owned)
         found = Gradient(value, chain.finish())
-        found.switch = switch
+        found.switch = min(switch, by_event)
         warn_at_switch(system, switch)
+        warn_at_switch(system, by_event, "the event is at the end of a step (to {:.1e} of it)")
         found.displacement, found.rate = bars.u[owned].copy(), bars.v[owned].copy()
         return found
 
@@ -368,6 +370,7 @@ class Backward:
         self._through_start(step, end.v, bars)
         bars.a, bars.A = by_change.copy(), np.zeros_like(by_change)
         self._trace.go_to(after)
+        self._system.settle()
         m.rate[:], m.acceleration[:] = end.v, end.a
         self._find_multipliers()
         return -by_change
@@ -387,7 +390,7 @@ class Backward:
 
     def _jump(self, after: State, step: float) -> None:
         """Let loads be those right after a state, if they made accelerations (collective)."""
-        if self._trace.imbalance() > self._trace.same:
+        if max(self._trace.imbalance(), self._trace.lag()) > self._trace.same:
             self._trace.show(shortly_after(after.time, step), step)
 
     def _find_multipliers(self) -> None:
@@ -519,10 +522,11 @@ class Backward:
         m, constraints = self._motion, self._constraints
         self._accelerations.kinematics.window = step
         self._accelerations.forget()
-        if (size := self._trace.imbalance()) > self._trace.same:
+        if (size := max(self._trace.imbalance(), self._trace.lag())) > self._trace.same:
             raise ParameterError(
                 f"accelerations at t = {self._system.time:g} are not those of the forces there "
-                "(moments on sections of rods without inertia): there are no gradients of that",
+                "(moments on sections of rods without inertia, cords that a force pulls): there "
+                "are no gradients of that",
                 asked="gradient",
                 given=size,
             )
@@ -531,9 +535,42 @@ class Backward:
         by += np.where(m.algebraic & self._free, bars.u, 0.0)
         y = constraints.solve(-by)
         lag = np.where(self._second, y, np.where(self._first, -bars.v, 0.0))
-        forces, by_rate = self._pull(lag, {})
+        follows = self._trace.following()
+        forces, by_rate = self._pull(self._with_following(lag, bars.u, follows), {})
         bars.v = np.where(self._first, 0.0, bars.v)
-        bars.u = np.where(m.algebraic, 0.0, bars.u)
+        bars.u = np.where(m.algebraic | follows, 0.0, bars.u)
+        forces.coordinates[follows] = 0.0
         constraints.begin(step, bars, (forces, np.where(m.first, 0.0, by_rate)), y)
         constraints.project(step, np.where(self._free, start_rates, m.rate), bars)
         bars.a, bars.A = np.zeros_like(bars.a), np.zeros_like(bars.A)
+
+    def _with_following(self, lag: Array, bar: Array, follows: Mask) -> Array:
+        """Return weights of the equations, with those of coordinates that follow from others.
+
+        These are x(q) of R_x(x, q) = 0, so with the derivatives `bar` of J by them, and z at their
+        rows, (dR_x/dx)^T z = -bar - (dR/dx)^T lag (collective).
+        """
+        system, numbering = self._system, self._system.numbering
+        if not system.comm.allreduce(bool(follows.any()), op=MPI.LOR):
+            return lag
+
+        def pull(v: Array) -> Array:
+            return np.where(follows, self._pull(v, {})[0].coordinates, 0.0)
+
+        found, left, _ = fgmres(
+            lambda rows: numbering.to_rows(pull(self._solver.local(rows))),
+            lambda rows: rows,
+            numbering.to_rows(np.where(follows, -bar, 0.0) - pull(lag)),
+            system.sum,
+            1e-13,
+            self._solver.least,
+            self._solver.vectors,
+        )
+        if left > self._solver.least:
+            raise ParameterError(
+                f"at t = {system.time:g} pressures or tensions do not follow from the motion: "
+                f"there are no gradients of that (a system is solved to {left:.1e} alone)",
+                asked="gradient",
+                given=left,
+            )
+        return lag + self._solver.local(found)

@@ -43,6 +43,20 @@ def weights_to_end(trace: MotionTrace, goal: Goal) -> tuple[float, list[GoalAtSt
     return value, weights
 
 
+def distance_to_step_end(trace: MotionTrace) -> float:
+    """Return how near an event is to the end of a step, in parts of its length; inf: none is.
+
+    An event that goes over to the next step, or the one before, ends a step of another length: the
+    motion depends continuously on parameters there, its derivatives jump by the error of the steps.
+    """
+    if trace.event is None:
+        return np.inf
+    begin, end = (float(t) for t in trace.times[-2:])
+    usual = trace.length(trace.states[-1])
+    ends = begin, begin + usual, trace.request.next(begin)
+    return min(abs(end - time) for time in ends) / usual
+
+
 def _event_share(
     trace: MotionTrace,
     event: Goal,

@@ -128,6 +128,8 @@ class Forward:
         names = []
         if self._system.comm.allreduce(bool(self._trace.remembers)):
             names.append("laws with memory")
+        if self._system.comm.allreduce(bool(self._motion.settled.any())):
+            names.append("pressures, lids, ties or gas as unknowns")
         if any(state.terms for state in self._states):
             names.append("controllers with a state")
         if names:

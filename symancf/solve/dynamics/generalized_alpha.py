@@ -40,7 +40,7 @@ from ...runtime.petsc import PETSc
 from .ahead import Ahead
 from .directors import Directors
 from .initial import after, find_initial_values
-from .integrator import REMAINDER_TOLERANCE, SMALLEST_STEP_RATIO, Integrator, fits
+from .integrator import REMAINDER_TOLERANCE, SMALLEST_STEP_RATIO, Integrator, end_of_step, fits
 from .native import StepRequest
 from .spin import Spin
 from .timetable import Timetable
@@ -484,10 +484,11 @@ class GeneralizedAlpha(Integrator):
         """Solve the equations of a step of length h; tell whether that did it (collective)."""
         m, system, newton, t = self.motion, self.motion.system, self.newton, self.motion.system.time
         jerk = self._jerk_at_start(h) if abs(h - self.biased) > 1e-12 * h else None
-        system.revise(t + h)
+        end = end_of_step(t, h, self.end)
+        system.revise(end)
         self._predict(h, jerk)
         system.memory.begin(t)
-        m.prescribe(t + h, h)
+        m.prescribe(end, h)
         if self.newton.chooses:
             self._begin(h)
         converged = self.converges(h)

@@ -68,10 +68,11 @@ def find_initial_values(
         if positions:
             _check_positions(accelerations)
         _correct_rates(accelerations, h, warns)
+        loads_at = after(system.time, h) if jumped else system.time
         if jumped:
             with together(system.comm):
-                system.update(after(system.time, h))
-        accelerations.find()
+                system.update(loads_at)
+        accelerations.find(loads_at=loads_at)
         if holds_by_penalties(system):
             _leave_wild(m, h)
     except BaseException:

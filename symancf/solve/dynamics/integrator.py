@@ -35,6 +35,11 @@ def fits(h: float, rest: float) -> bool:
     return rest >= 1.2 * h or abs(rest - h) <= REMAINDER_TOLERANCE * h
 
 
+def end_of_step(begin: float, h: float, end: float) -> float:
+    """Return when a step of length h ends: at `end` where no more than round-off is left."""
+    return end if abs(end - begin - h) <= REMAINDER_TOLERANCE * h else begin + h
+
+
 class Integrator:
     """Makes one step of a motion, from the present state; `TimeSteps` makes one after the other.
 
@@ -238,10 +243,11 @@ class Integrator:
     def solve(self, h: float) -> bool:
         """Solve the equations of a step of length h; tell whether that did it (collective)."""
         system, t = self.motion.system, self.motion.system.time
-        system.revise(t + h)
+        end = end_of_step(t, h, self.end)
+        system.revise(end)
         self.predict(h)
         system.memory.begin(t)
-        self.motion.prescribe(t + h, h)
+        self.motion.prescribe(end, h)
         return self.converges(h)
 
     def converges(self, h: float) -> bool:

@@ -25,7 +25,7 @@ from .transposed import TransposedStep
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...arrays import Array
+    from ...arrays import Array, Mask
     from ...assembly.state import State
     from ..gradients.goal import Goal, GoalAtSteps
     from ..gradients.gradient import Variable
@@ -33,8 +33,40 @@ if TYPE_CHECKING:
     from .accelerations import Accelerations
     from .directors import Directors
     from .integrator import Integrator
+    from .motion import EquationsOfMotion
     from .spin import Spin
     from .steps import Requested
+
+
+def require_derivatives(motion: EquationsOfMotion, first: State) -> None:
+    """Refuse a motion, from its first state on, that is not differentiated (collective).
+
+    Raises
+    ------
+    ParameterError
+    """
+    system, names = motion.system, list[str]()
+    names += [
+        f"contact {form.name!r} of bodies that deform"
+        for form in system.forms
+        if isinstance(form.entities, ClosestPoints)
+    ]
+    if motion.damping.stiffness:
+        names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
+    if first.method["last_step"]:
+        names.append("a trace that does not begin where the motion begins")
+    if motion.mass.timed or system.redundant.some:
+        names.append("masses that are functions of time, redundant constraints")
+    _refuse(names)
+
+
+def _refuse(names: Sequence[str]) -> None:
+    if names:
+        raise ParameterError(
+            f"gradients of motions are not known of: {'; '.join(names)}",
+            asked="gradient",
+            given=names,
+        )
 
 
 class MotionTrace:
@@ -95,33 +127,14 @@ class MotionTrace:
     # ---- what there is no derivative of ---------------------------------------------------------
     def _require(self) -> None:
         """Refuse what is not differentiated (collective)."""
-        system, m, states = self.system, self.motion, self.states
         names: list[str] = []
-        if len(states) < 2:
+        if len(self.states) < 2:
             names.append("a trace without steps")
-        if self.system.comm.allreduce(bool(m.settled.any())):
-            names.append("pressures, lids, ties or gas as unknowns")
-        names += [
-            f"contact {form.name!r} of bodies that deform"
-            for form in system.forms
-            if isinstance(form.entities, ClosestPoints)
-        ]
-        if self.event is not None and touches(system):
+        if self.event is not None and touches(self.system):
             names.append("contact in a motion that an event ends")
-        if m.damping.stiffness:
-            names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
-        if states and states[0].method["last_step"]:
-            names.append("a trace that does not begin where the motion begins")
-        if states.follows_parameters:
+        if self.states.follows_parameters:
             names.append("a Parameter that was set on the way")
-        if m.mass.timed or system.redundant.some:
-            names.append("masses that are functions of time, redundant constraints")
-        if names:
-            raise ParameterError(
-                f"gradients of motions are not known of: {'; '.join(names)}",
-                asked="gradient",
-                given=names,
-            )
+        _refuse(names)
 
     def require_sections(self, variables: Sequence[Variable]) -> None:
         """Refuse variables that change how the inertia of sections measures turns (collective).
@@ -164,6 +177,37 @@ class MotionTrace:
         began = self.times[first - 1] if first else time
         self.motion.span = self.request.span(float(self.times[0]), float(began))
         self.motion.move_to(time)
+
+    def following(self) -> Mask:
+        """Return which coordinates follow from the others where a motion begins (collective).
+
+        Pressures of gas, lids, tensions: those that `DiscreteSystem.settle` writes; others stay.
+        """
+        m, state = self.motion, self.motion.state.copy()
+        if not self.system.comm.allreduce(bool(m.settled.any()), MPI.LOR):
+            return m.settled
+        chosen = m.settled & self.free
+        m.state[chosen] += 1.0
+        self.system.settle()
+        found: Mask = chosen & (np.abs(m.state - state) < 0.5)
+        m.state[:] = state
+        return found
+
+    def lag(self) -> float:
+        """Return how far coordinates are from what follows from the others now (collective).
+
+        Relative to the largest of them; the motion stays.
+        """
+        m, state = self.motion, self.motion.state.copy()
+        if not self.system.comm.allreduce(bool(m.settled.any()), MPI.LOR):
+            return 0.0
+        self.system.settle()
+        chosen = m.settled & self.free
+        pairs = (m.state - state)[chosen], m.state[chosen]
+        off, size = (float(np.abs(x).max(initial=0.0)) for x in pairs)
+        m.state[:] = state
+        off, size = (self.system.comm.allreduce(x, op=MPI.MAX) for x in (off, size))
+        return float(off / size if size else off)
 
     def bring(self, n: int) -> bool:
         """Let the states of the step that ends in the n-th one, where the motion is, be in memory.

@@ -576,7 +576,7 @@ class DynamicProblem(OneProcess, Displayable):
                 asked="solve",
             )
         self._trace, self._request = self._traced(trace, checkpoint), request
-        self._ended_by = None
+        self._ended_by, self._driven = None, []
         restarts = None
         if checkpoint is not None:
             interruption = self._interruption
@@ -630,6 +630,10 @@ class DynamicProblem(OneProcess, Displayable):
             self._first = self._first or self.state
         steps = TimeSteps(self, request, restarts)
         steps.begin(None if restarts is None else restarts.saved(to))
+        if self._trace is not None:
+            from .motion_trace import require_derivatives
+
+            require_derivatives(self._motion, self._integrator.snapshot())
         begun, renewals = clock.process_time(), self._newton.tangent.renewals
         try:
             steps.open()
@@ -641,6 +645,7 @@ class DynamicProblem(OneProcess, Displayable):
         except BaseException:
             with suppress(Exception):  # loads are those of the last step
                 self._motion.go_to(self._integrator.snapshot())
+                self._driven = [] if self._trace is None else self._fingerprint()
             raise
         finally:
             self._last_state = self._integrator.snapshot()
@@ -676,13 +681,13 @@ class DynamicProblem(OneProcess, Displayable):
         Returns the states, if they are asked for, and the restart point there. Nobody looks at the
         steps, and the motion is where it was before.
         """
-        from .repetition import RepeatedSteps
+        from .repetition import Repetition
 
         assert self._trace is not None
         present, energies, span = self._present(), self._energies, self._motion.span
         try:
             with self._options, STAGES["motion"]:
-                steps = RepeatedSteps(self, self._request, self._trace, last, keeps)
+                steps = Repetition(self, self._request, self._trace, last, keeps)
                 return steps.repeat(restart)
         finally:
             self._take(present)
@@ -718,8 +723,8 @@ class DynamicProblem(OneProcess, Displayable):
         ------
         ParameterError : there is no trace; nothing depends on a parameter; something has changed
             since `solve`; no step ends at the time of a goal; the motion has something that is not
-            differentiated (events that act, contact of bodies that deform, pressures as unknowns,
-            stiffness in `Rayleigh`, loads that jump at a stop).
+            differentiated (events that act, contact of bodies that deform, stiffness in `Rayleigh`,
+            loads that jump at a stop).
         CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
 
         Examples
@@ -764,10 +769,12 @@ class DynamicProblem(OneProcess, Displayable):
         """Find the last motion anew; parameters are assigned before (collective)."""
         request, trace = self._request, self._trace
         assert self._first is not None
+        to = self.system.time if self._ended_by is None else request.to
         self.restore(replace(self._first, parameters=()))  # others than assigned stay
         assign()
+        longest = None if math.isinf(request.longest) else request.longest
         more = {name: getattr(request, name) for name in ("adaptive", "rtol", "atol", "stops")}
-        self.solve(request.to, request.step, trace=trace, **more)
+        self.solve(to, request.step, longest=longest, trace=trace, **more)
 
     @contextmanager
     def _over_trace(self) -> Iterator[MotionTrace]:
@@ -779,7 +786,8 @@ class DynamicProblem(OneProcess, Displayable):
         """
         if self._trace is None or not self._driven:
             raise ParameterError(
-                "gradient: the motion has no trace: call solve(to=..., step=..., trace=sa.Trace())",
+                "gradient: the last solve has left no trace of a motion: call "
+                "solve(to=..., step=..., trace=sa.Trace())",
                 asked="trace",
             )
         from .motion_trace import MotionTrace

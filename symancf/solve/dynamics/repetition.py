@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .steps import Moving, Requested
 
 
-class RepeatedSteps(TimeSteps):
+class Repetition(TimeSteps):
     """The steps of a call of `DynamicProblem.solve` from a restart point on, which nobody looks at.
 
     The motion, and what adds up along it, is another one afterwards.

@@ -597,7 +597,7 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
     const double last = s->begun, begun = s->begun = s->time;
     s->declined = s->cut = s->folded = 0;
     begin_step(p, s);
-    s->time = begun + h;
+    s->time = is_end ? p->end : begun + h; /* where functions of time may jump */
     int reason = p->timed && !take_row(p, s, n - s->steps_done) ? NO_SOLUTION : 1;
     if (reason > 0) {
       symancf_prescribe(p, s);
@@ -616,7 +616,6 @@ int symancf_advance(const symancf_problem *p, symancf_state *s, int n)
       return s->declined || s->cut ? 1 : reason;
     }
     symancf_conclude(p, s);
-    if (is_end) s->time = p->end;
     const int sections = end_sections(p, s);
     const int stop_here = p->driven && p->ask(DRIVE, 0); /* the step stands */
     if (p->driven) write_memory(p, s);

@@ -464,7 +464,18 @@ class TimeSteps:
         self.problem.steps, self.problem._energies = self._before + number, None
 
     def record(self) -> None:
-        """Note the step in the history, show it, and do what is due at its end."""
+        """Note the step in the history, show it, and do what is due at its end.
+
+        A trace has it whatever is raised there, on every rank.
+        """
+        try:
+            self._end()
+        finally:
+            if self.trace is not None:
+                self._extend(self.trace)
+
+    def _end(self) -> None:
+        """Do what is due at the end of a step."""
         problem, integrator = self.problem, self.integrator
         if self._happened:
             self._act()
@@ -493,8 +504,6 @@ class TimeSteps:
             self._rest()
         if self._goes_on() and (end := self.request.next(self.system.time)) != self.integrator.end:
             self._pass_stop(end)
-        if self.trace is not None:
-            self._extend(self.trace)
 
     def _ends(self) -> bool:
         """Tell whether the last step has been made."""

@@ -12,7 +12,7 @@ from ...arrays import Array, Ints, address
 from ...assembly.group import source
 from ...values.dependence import depends_on_time_alone
 from ...values.parameter import answers_cached, evaluate
-from .integrator import fits
+from .integrator import end_of_step, fits
 from .motion import Course
 from .supports import middles
 
@@ -141,7 +141,7 @@ class Timetable:
         else:
             times = [time]
             while len(times) < min(most, self._most) and fits(self._h, self._end - times[-1]):
-                times.append(times[-1] + self._h)
+                times.append(end_of_step(times[-1], self._h, self._end))
             comm, thrown = self.motion.system.comm, None
             try:
                 table, courses = self._rows(times)

@@ -14,7 +14,7 @@ from ...runtime.collective import together
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc, has
 from ..gradients.fgmres import fgmres
-from ..solver import is_symmetric
+from ..solver import is_symmetric, pc_failure, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +59,11 @@ class TransposedStep:
             pc.setFactorSolverType("umfpack")
         elif has("mumps"):
             pc.setFactorSolverType("mumps")
+        # UMFPACK refines nothing: its matrix will be that of other steps
+        own = (
+            ("umfpack_irstep", 0) if self._refines else ("mumps_icntl_14", workspace(self._system))
+        )
+        self._option = f"mat_{own[0]}", own[1]
         self.stale = True
         self.factorisations = self.iterations = 0
 
@@ -91,14 +96,14 @@ class TransposedStep:
         """Return about S^-T b, a local vector that is zero at fixed coordinates (collective)."""
         if self.stale:
             self._renew()
-        return self._local(self._precede(self._system.numbering.to_rows(b)))
+        return self.local(self._precede(self._system.numbering.to_rows(b)))
 
     def correct(self, b: Array, residual: float) -> Array:
         """Return S^-T b by iterations, to a relative residual (collective)."""
         system, numbering = self._system, self._system.numbering
 
         def product(rows: Array) -> Array:
-            v = self._local(rows)
+            v = self.local(rows)
             return numbering.to_rows(self.pull(v, {}).coordinates + self.inertia(self.mass(v)))
 
         found, _, count = fgmres(
@@ -112,7 +117,7 @@ class TransposedStep:
         )
         self.iterations += count
         self.stale = count > self.most
-        return self._local(found)
+        return self.local(found)
 
     def solve(self, b: Array) -> Array:
         """Return S^-1 b, a local vector that is zero at fixed coordinates (collective)."""
@@ -121,7 +126,7 @@ class TransposedStep:
         system, numbering, motion = self._system, self._system.numbering, self._motion
 
         def product(rows: Array) -> Array:
-            v, f = self._local(rows), np.zeros_like(motion.state)
+            v, f = self.local(rows), np.zeros_like(motion.state)
             with system.assembler.following(system.rate, motion.rate_factor):
                 system.assembler.product(motion.state, v, f)
             factor = motion.acceleration_factor + motion.damping.mass * motion.rate_factor
@@ -144,7 +149,7 @@ class TransposedStep:
                 self.stale = count > self.most
             x = x + change
             if share <= self.residual or (share < self.least and share > 0.3 * last):
-                return self._local(x)
+                return self.local(x)
             last = share
         raise ParameterError(
             f"the tangent of the step to t = {system.time:g} is singular, or nearly so: "
@@ -153,7 +158,7 @@ class TransposedStep:
             given=last,
         )
 
-    def _local(self, rows: Array) -> Array:
+    def local(self, rows: Array) -> Array:
         """Return a local vector with ghosts of rows, zero at fixed coordinates (collective)."""
         v = np.zeros_like(self._motion.state)
         self._b.setArray(rows)
@@ -169,25 +174,27 @@ class TransposedStep:
         self._ksp.setOperators(mat, mat)
         pc.setReusePreconditioner(False)
         try:
-            with self._unrefined():
+            with self._offer():
                 self._ksp.setUp()
         except PETSc.Error as error:
-            raise self._failure(error) from error
+            raise self._failure(complaint(error)) from error
+        if failed := pc_failure(pc):
+            raise self._failure(failed)
         pc.setReusePreconditioner(True)
         self.stale = False
         self.factorisations += 1
 
     @contextmanager
-    def _unrefined(self) -> Iterator[None]:
-        """Let UMFPACK refine nothing: its matrix will be that of other steps."""
-        options, name = PETSc.Options(), "mat_umfpack_irstep"
-        given = options.hasName(name)
-        if self._refines and not given:
-            options[name] = 0
+    def _offer(self) -> Iterator[None]:
+        """Let the solver of the factors have an option of its own, where none is set."""
+        options, (name, value) = PETSc.Options(), self._option
+        is_set = options.hasName(name)
+        if not is_set:
+            options[name] = value
         try:
             yield
         finally:
-            if self._refines and not given:
+            if not is_set:
                 options.delValue(name)
 
     def _precede(self, rows: Array, transpose: bool = True) -> Array:
@@ -197,9 +204,9 @@ class TransposedStep:
             solve = self._ksp.solveTranspose if transpose else self._ksp.solve
             solve(self._b, self._x)
         except PETSc.Error as error:
-            raise self._failure(error) from error
+            raise self._failure(complaint(error)) from error
         return np.array(self._x.getArray(readonly=True))
 
     @staticmethod
-    def _failure(error: PETSc.Error) -> SymancfError:
-        return SymancfError(f"PETSc failed on a linear system of a gradient: {complaint(error)}")
+    def _failure(text: str) -> SymancfError:
+        return SymancfError(f"PETSc failed on a linear system of a gradient: {text}")

@@ -36,7 +36,8 @@ class Gradient(Mapping[Any, Any]):
     displacement, rate : of motions, derivatives by the displacements and rates with which they
         begin: (owned,) as `State` has them; rates are those before constraints have changed them.
     switch : how near contact came to a switch, the least |gap| in parts of the local size, or
-        distance of the trial force of friction from its limit, in parts of that; inf without one.
+        distance of the trial force of friction from its limit, in parts of that; or an event to the
+        end of a step, in parts of its length; inf without one.
     """
 
     switch: float = np.inf

@@ -29,11 +29,13 @@ def distance_to_switch(system: DiscreteSystem) -> float:
     return float(system.comm.allreduce(min(found, default=np.inf), op=MPI.MIN))
 
 
-def warn_at_switch(system: DiscreteSystem, distance: float, near: float = 1e-8) -> None:
-    """Warn where a point is at a switch, but for round-off."""
+def warn_at_switch(
+    system: DiscreteSystem,
+    distance: float,
+    what: str = "a point is about to touch, to stick or to slide (by {:.1e} of its size or limit)",
+    near: float = 1e-8,
+) -> None:
+    """Warn where something is at a switch, but for round-off; `what` says what, and how near."""
     if distance < near:
-        system.once.warn(
-            "gradient at a switch",
-            f"a point is about to touch, to stick or to slide (by {distance:.1e} of its size or of "
-            "its limit): the gradient is that of one side alone",
-        )
+        text = f"{what.format(distance)}: the gradient is that of one side alone"
+        system.once.warn("gradient at a switch", text)

@@ -20,7 +20,7 @@ from mpi4py import MPI
 
 from ...assembly.state import StatesOfSteps
 from ...errors import OwnAttributes, ParameterError
-from ...runtime.collective import together
+from ...runtime.collective import reduced, together
 from ...runtime.display import Displayable
 from ...runtime.files import writing
 from ...values import arguments
@@ -84,9 +84,9 @@ class Trace(Displayable, OwnAttributes):
     Parameters
     ----------
     memory : most bytes of each process, a number or a text with a unit, ``"4 GB"``, ``"500 MB"``;
-        beside 32 bytes of each step. A motion on one rank without a folder repeats steps.
-    folder : for further states, in files which vanish with the trace; those of statics, and on
-        several ranks, are in that of temporary files where none is given.
+        beside 32 bytes of each step. A motion without a folder repeats steps.
+    folder : for further states, in files which vanish with the trace; those of statics are in that
+        of temporary files where none is given.
 
     Attributes
     ----------
@@ -151,6 +151,7 @@ class Trace(Displayable, OwnAttributes):
         self.every = self._slots = 0
         self._repeat: Repeat | None = None
         self._comm: MPI.Comm = MPI.COMM_SELF
+        self._largest = np.zeros(2)
         self._times, self._numbers = array("d"), array("d")
         self._parameters: set[tuple[float, ...]] = set()
         self._last: set[int] = set()
@@ -256,8 +257,8 @@ class Trace(Displayable, OwnAttributes):
     def begin(self, state: State, comm: MPI.Comm, repeat: Repeat) -> int:
         """Take the first state of a motion (collective).
 
-        Returns the number of steps from one restart point to the next; 0: further states
-        go to files, as they do on several ranks.
+        Returns the number of steps from one restart point to the next; 0: further states go to
+        files.
 
         Parameters
         ----------
@@ -268,7 +269,7 @@ class Trace(Displayable, OwnAttributes):
         ParameterError : the memory is too little for that of some states.
         """
         self.append(state, comm)
-        if self._folder is not None or comm.size > 1:
+        if self._folder is not None:
             return 0
         size = sum(a.nbytes for a in {id(a): a for a in _arrays(state)}.values()) + self._objects
         most, size = (comm.allreduce(x, op) for x, op in ((self._limit, MPI.MIN), (size, MPI.MAX)))
@@ -290,15 +291,22 @@ class Trace(Displayable, OwnAttributes):
     def rest(self, restart: State, first: State | None = None) -> None:
         """Take a restart point; `first` is the state there, with which another stretch begins.
 
-        None: the motion begins. What goes beyond the memory is dropped.
+        None: the motion begins. What goes beyond the memory is dropped (collective).
         """
         if first is not None:
-            self._stretches.append(_Span(len(self) - 1, _size(first)))
+            size = self._size(first)
+            self._largest = np.maximum(self._largest, size)
+            self._stretches.append(_Span(len(self) - 1, size))
             self._stretches[-1].add((first,), len(self) - 1)
             self._recent += 1
         self._stretches[-1].restart = restart
         self._thin()
         self._count()
+
+    def _size(self, state: State) -> Array:
+        """Return the norms of coordinates and rates (collective)."""
+        squares = [np.square(x).sum() for x in (state.displacement, state.rates[0])]
+        return np.sqrt(reduced(self._comm, np.array(squares)))
 
     def _room(self, full: int) -> int:
         """Return how many restart points may be added beside so many more stretches of states."""
@@ -393,11 +401,11 @@ class Trace(Displayable, OwnAttributes):
         number = max(last - 1, first) if ends else stretches[end].first
         parts, there = self._repeat(restart, number, keeps)
         self.repetitions += number - first
-        known, apart = None if ends else stretches[end].size, False
-        if known is not None:
-            apart = there.time != self._times[number]
-            apart |= bool(np.any(np.abs(_size(there) - known) > self._same * np.abs(known)))
-        if self._comm.allreduce(apart, MPI.LOR):
+        known = None if ends else stretches[end].size
+        if known is not None and (
+            there.time != self._times[number]
+            or np.any(np.abs(self._size(there) - known) > self._same * self._largest)
+        ):
             raise ParameterError(
                 f"the steps from t = {self._times[first]:g} to {self._times[number]:g}, repeated "
                 "for a gradient, end in another state than before: something that the motion "
@@ -483,11 +491,6 @@ def _alone(state: State) -> State:
     }
     u, (v, a) = state.displacement.copy(), state.rates
     return replace(state, displacement=u, rate=v.copy(), acceleration=a.copy(), method=method)
-
-
-def _size(state: State) -> Array:
-    """Return the norms of coordinates and rates on this rank."""
-    return np.array([np.linalg.norm(state.displacement), np.linalg.norm(state.rates[0])])
 
 
 def _arrays(value: Any) -> Iterator[Array]:

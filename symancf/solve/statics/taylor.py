@@ -56,12 +56,14 @@ class GradientCheck:
     remainders : |J(p + h d) - J(p) - h dJ/dp . d|.
     orders : in h, from each step to the next; 2 where the gradient is right, 1 where it is not.
     slope : dJ/dp . d.
+    switch : `Gradient.switch`; solutions beyond it do not tell.
     """
 
     steps: tuple[float, ...]
     remainders: tuple[float, ...]
     orders: tuple[float, ...]
     slope: float
+    switch: float = np.inf
 
     @property
     def passed(self) -> bool:
@@ -75,7 +77,8 @@ class GradientCheck:
         orders = ["", *(f"{order:.2f}" for order in self.orders)]
         for h, rest, order in zip(self.steps, self.remainders, orders, strict=True):
             lines.append(f"{h:8.1e}   {rest:9.2e}   {order:>5}")
-        return "\n".join([*lines, "ok" if self.passed else "WRONG"])
+        near = [f"a switch is as near as {self.switch:.1e}"] if np.isfinite(self.switch) else []
+        return "\n".join([*lines, *near, "ok" if self.passed else "WRONG"])
 
 
 def check_gradient(
@@ -151,4 +154,4 @@ def check_gradient(
         beside(0.0)
     tiny = np.maximum(remainders, np.finfo(float).tiny)
     orders = tuple(float(x) for x in np.log2(tiny[:-1] / tiny[1:]))
-    return GradientCheck(steps, tuple(remainders), orders, slope)
+    return GradientCheck(steps, tuple(remainders), orders, slope, found.switch)
