@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (690, 111),
-    "first": (298, 60),
-    "second": (107, 36),
-    "motion": (483, 76),
+    "whole": (698, 111),
+    "first": (299, 60),
+    "second": (108, 36),
+    "motion": (485, 76),
 }
-STATEMENTS = 65620
+STATEMENTS = 65907
 
 
 @cache
