@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ...errors import ParameterError
 from ...kinematics.naming import law_of, signature
@@ -141,6 +142,7 @@ def _result(
         f"these tests say nothing of {', '.join(left)}: no stress depends on it; give it to the "
         "body yourself"
     ]
+    unknown += _few(joint.tests, len(moved))
     notes = [*joint.notes, *unknown, *(silent if left else []), *limits.told(joint.names, theta)]
     return Fit(
         name=title,
@@ -311,3 +313,17 @@ def _ordered(pair: Sequence[object]) -> bool:
     """Whether a pair is of numbers, the smaller first."""
     low, high = pair
     return isinstance(low, int | float) and isinstance(high, int | float) and low < high
+
+
+def _few(tests: Sequence[Any], number: int) -> list[str]:
+    """Return a sentence where few data tell the scatter, from which standard errors are."""
+    rows = [test.data.size for test in tests]
+    unknown = sum(n for test, n in zip(tests, rows, strict=True) if test.error is None)
+    free = unknown * (1.0 - number / sum(rows))
+    factor = float(stdtrit(free, 0.975)) if number and free > 1e-9 else 0.0
+    if factor < 2.2:
+        return []
+    return [
+        f"few data: an interval of 95 % is {factor:.2g} standard errors to each side, by Student's "
+        f"t of {free:.2g} degrees of freedom"
+    ]
