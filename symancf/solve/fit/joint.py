@@ -47,7 +47,7 @@ class Structure:
         self.objective = Objective(
             f"fit: {test.name}", test.problem, test.goals, [parameters[n] for n in self.names]
         )
-        self.at = self.objective.values
+        self.first = self.at = self.objective.values
 
     def go_to(self, values: Mapping[str, float]) -> None:
         """Solve for values (collective).
