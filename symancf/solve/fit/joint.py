@@ -44,6 +44,7 @@ class Structure:
                 given=test.name,
                 possible=tuple(names),
             )
+        test.renew()
         self.objective = Objective(
             f"fit: {test.name}", test.problem, test.goals, [parameters[n] for n in self.names]
         )
@@ -185,7 +186,7 @@ class Joint:
     def _refined(self, begin: Array, size: Array, low: Array, high: Array) -> Array:
         """Return the constants of least squares from a start, over some size (collective)."""
         last: dict[bytes, tuple[Array, Array]] = {}
-        outside = np.finfo(float).max ** 0.25  # where there is no equilibrium, or no derivative of it
+        outside = np.finfo(float).max ** 0.25  # where there is no answer, or no derivative
 
         def at(x: Array) -> tuple[Array, Array]:
             key = x.tobytes()
