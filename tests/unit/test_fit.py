@@ -417,3 +417,31 @@ def test_a_second_network_creeps_as_integrated_by_another_way() -> None:
         P, _ = other.go(time[row - 16], time[row])
         wanted = P[0, 0] - P[1, 1] * stretch[row] ** -1.5
         assert stress[row, 0] == pytest.approx(wanted, abs=1e-3)
+
+
+@pytest.mark.parametrize(("rows", "factor"), [(4, "4.3"), (20, "")])
+def test_few_data_have_wide_intervals(rows: int, factor: str) -> None:
+    """By Student's t of 2 and 18 degrees of freedom."""
+    x = np.linspace(1.2, 2.0, rows)
+    noise = 0.01 * np.random.default_rng(2).normal(size=rows)
+    stress = 0.4 * (x - x**-2) + 0.2 * (1.0 - x**-3) + noise
+    notes = sa.fit(sa.energies.mooney_rivlin(), sa.MaterialTest.uniaxial(x, stress)).notes
+    assert any(f"interval of 95 % is {factor} standard errors" in n for n in notes) == bool(factor)
+    measured = sa.MaterialTest.uniaxial(x, stress, error=0.01)
+    assert not any("95 %" in n for n in sa.fit(sa.energies.mooney_rivlin(), measured).notes)
+
+
+def test_another_minimum_is_told() -> None:
+    """The mean of two of Ogden's curves is fitted as well by one as by the other."""
+    law, x = sa.energies.ogden(terms=1), np.linspace(1.2, 2.5, 6)
+    response, stresses = Response(law, incompressible=True), []
+    test = sa.MaterialTest.uniaxial(x, x)
+    for mu, alpha in ((0.432, 2.41), (-0.298, -5.58)):
+        ((stress, _),) = response.stress([test], {"mu1": mu, "alpha1": alpha, "k": 1.0})
+        stresses.append(stress[:, 0])
+    both = sa.fit(law, sa.MaterialTest.uniaxial(x, (stresses[0] + stresses[1]) / 2.0))
+    other = 2.41 if both.values["alpha1"] < 0.0 else -5.58
+    (note,) = (n for n in both.notes if "another minimum" in n)
+    assert float(note.split("alpha1 = ")[1].split(":")[0]) == pytest.approx(other, rel=0.1)
+    sheet = sa.MaterialTest.uniaxial(x, stresses[0])
+    assert not any("another minimum" in n for n in sa.fit(law, sheet).notes)

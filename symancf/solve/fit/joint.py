@@ -148,7 +148,9 @@ class Joint:
         ConvergenceError : there is no equilibrium at the start.
         """
         if self.coupons is not None and not self.structures:
-            return self.coupons.best(start, seed)
+            theta, others = self.coupons.best(start, seed)
+            self.notes += self.coupons.rivals(theta, others, start)
+            return theta
         candidates = self._starts(start, seed)
         for k, candidate in enumerate(candidates):
             unknown = [n for n in self.names if n not in candidate]
@@ -179,7 +181,7 @@ class Joint:
             present = {**dict(zip(structure.names, structure.at, strict=True)), **present}
         if self.coupons is None or len(self.coupons.data) < len(self.coupons.names):
             return [{**present, **start}]
-        alone = self.coupons.best(start, seed)
+        alone, _ = self.coupons.best(start, seed)
         own = dict(zip(self.coupons.names, map(float, alone), strict=True))
         return [{**present, **own, **start}, {**own, **present, **start}]
 
