@@ -120,7 +120,9 @@ class BodyPotential(OneProcess, Displayable):
         """Return the laws with their quadrature rules, for straight or curved references."""
         fields = {k: v.per for k, v in self.parameters.items() if isinstance(v, Field)}
         options: dict[str, Any] = {"curved": True} if curved else {}
-        return energy_laws(self.element, self.function, values=self.parameters, fields=fields, **options)
+        return energy_laws(
+            self.element, self.function, values=self.parameters, fields=fields, **options
+        )
 
 
 def _deformable(what: str, body: object) -> Body:
