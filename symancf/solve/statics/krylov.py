@@ -278,7 +278,7 @@ class KrylovSolver(LinearSolver):
     def aim(self, wanted: Array | float, share: float = 0.0) -> None:
         """Set the relative tolerance of a Krylov solver, of each connected part.
 
-        `share`: of the right-hand side, above which CG's residual itself has to fall; 0: it has not.
+        `share`: of the right-hand side, above which CG's residual itself may not be; 0: it may.
         """
         self.ksp.setTolerances(rtol=float(np.min(wanted, initial=1.0)))
         self.residual.demand(share)
