@@ -478,6 +478,11 @@ class Assembler:
             self._vectors[name] = vector
             setattr(self._assembler, name, None if vector is None else address(vector))
 
+    @property
+    def rate_factor(self) -> Array | None:
+        """What rates change with their coordinates by, see `follow`; None: they do not."""
+        return self._vectors.get("rate_factor")
+
     @contextmanager
     def following(self, rate: Array | None, factor: Array | None) -> Iterator[None]:
         """Do as `follow` says for a while."""

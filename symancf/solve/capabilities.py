@@ -169,7 +169,7 @@ TERMS = (
         for shape in ("Plane", "Sphere", "Cylinder", "Capsule", "Box", "Distance")
     ),
     CapabilityRow("damping", "Rayleigh, mass"),
-    CapabilityRow("damping", "Rayleigh, stiffness", steps=IN_PYTHON, gradient=NO_MOTIONS),
+    CapabilityRow("damping", "Rayleigh, stiffness", steps=IN_PYTHON),
 )
 #: Joints that can do less than others.
 JOINTS = {

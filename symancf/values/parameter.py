@@ -612,6 +612,24 @@ def evaluate(name: str, value: Value | None, time: float) -> float:
     return number
 
 
+def evaluate_at(name: str, value: Value | None, times: Sequence[float]) -> Array:
+    """Return the numbers that `value` stands for at several times; see `evaluate`."""
+    function, plain = value, {float, np.float64, int}
+    while isinstance(function, _Component):
+        function = function.value
+    found = [evaluate(name, value, time) for time in times[:1]]
+    if callable(function) and not isinstance(function, Parameter):
+        try:
+            found += map(function, times[1:])
+        except Exception:  # `evaluate` tells of it
+            found.clear()
+    if len(found) == len(times) and plain.issuperset(map(type, found)):
+        numbers = np.array(found, dtype=float)
+        if np.isfinite(numbers).all():
+            return numbers
+    return np.array([evaluate(name, value, time) for time in times])
+
+
 def components(
     name: str, vector: Any, axes: Sequence[str] = "xyz"
 ) -> list[Callable[[float], float]]:

@@ -121,6 +121,7 @@ class Backward:
         switch, by_event = self._distance_to_switch(), distance_to_step_end(self._trace)
         self._trace.go_to(self._states[-1])
         here, n = self._trace.present(), len(self._states) - 1
+        self._solver.require_strains()
         native = NativeSweep(self._trace, chain, weights, self._constraints.others)
         self._add_goals(goals_at(n, weights), self._states[n], bars)
         while n:

@@ -11,12 +11,13 @@ number J has the derivative b by (x, nu),
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...arrays import Array, Ints
+from ..gradients.bend import total
 from ..gradients.chain import ChainRule, Sensitive
 
 if TYPE_CHECKING:
@@ -58,13 +59,6 @@ class MotionVectors:
     def copy(self) -> MotionVectors:
         """Return a copy."""
         return MotionVectors(*(getattr(self, field.name).copy() for field in fields(self)))
-
-
-def joined(one: Derivatives, other: Derivatives) -> Derivatives:
-    """Return the sum of derivatives by the same kernels."""
-    rows = {k: rows + other.rows[k] for k, rows in one.rows.items()}
-    coordinates = one.coordinates + other.coordinates
-    return replace(one, values=one.values + other.values, rows=rows, coordinates=coordinates)
 
 
 class ConstraintsBackward:
@@ -136,7 +130,7 @@ class ConstraintsBackward:
         """Add derivatives by the kernels of an assembler, if parameters reach these."""
         if not self._chain.assemblers[number].changes:
             return
-        kernels[number] = joined(kernels[number], part) if number in kernels else part
+        kernels[number] = total([kernels[number], part]) if number in kernels else part
 
     def _by_course(
         self,

@@ -128,8 +128,8 @@ class Forward:
         names = []
         if self._system.comm.allreduce(bool(self._trace.remembers)):
             names.append("laws with memory")
-        if self._system.comm.allreduce(bool(self._motion.settled.any())):
-            names.append("pressures, lids, ties or gas as unknowns")
+        if self._motion.damping.stiffness:
+            names.append("Rayleigh(stiffness=...)")
         if any(state.terms for state in self._states):
             names.append("controllers with a state")
         if names:
@@ -254,7 +254,7 @@ class Forward:
         m, accelerations = self._motion, self._accelerations
         self._integrator.factors(step)
         self._trace.go_to(state)
-        if self._trace.imbalance() > self._trace.same:
+        if max(self._trace.imbalance(), self._trace.lag()) > self._trace.same:
             raise ParameterError(
                 "accelerations at the start are not those of the forces there (loads that jump, "
                 "moments on sections of rods without inertia): take problem.gradient",

@@ -82,6 +82,7 @@ class EquationsOfMotion:
         multipliers.
     settled : mask of the coordinates that are functions of the others (pressures, lids); in
         index-1 methods `DiscreteSystem.settle` finds them.
+    strain : mask of the forms of strain energies, which Rayleigh's K is of.
     inertia : M a of the last residual (local vector).
     half : storage of the tangent by halves, where that is solved with; set before others use this.
     mass_part : what the mass has added to the last tangent, by its entries on this rank.
@@ -117,7 +118,7 @@ class EquationsOfMotion:
         self.inertia: Array = np.zeros(n)
         self.mass_part: Array = np.zeros(0)
         self._damped: Array = np.zeros(n)
-        self._strain = np.array([p.role == "strain" for p in system.forms], dtype=bool)
+        self.strain = np.array([p.role == "strain" for p in system.forms], dtype=bool)
         self.moving = [s for s in system.supports if depends_on_time(s.values)]
         self.driven = _driven(system.forms)
         self.span = -np.inf, np.inf
@@ -167,7 +168,7 @@ class EquationsOfMotion:
     def stiffness_times(self, v: Array) -> Array:
         """Return K v with the tangent of the strain energies alone."""
         assembler, rate = self.system.assembler, self._damped
-        with assembler.only(self._strain):
+        with assembler.only(self.strain):
             assembler.product(self.state, np.where(self.second, v, 0.0), rate)
         return rate
 
@@ -214,7 +215,7 @@ class EquationsOfMotion:
         matrix = storage
         diagonal, off = self.mass_values()
         if beta:
-            with assembler.only(self._strain):
+            with assembler.only(self.strain):
                 assembler.tangent(self.state, scratch, matrix)
             stiff = matrix.diagonal.copy(), matrix.off.copy()
         bad = assembler.tangent(self.state, scratch, matrix)
@@ -235,7 +236,7 @@ class EquationsOfMotion:
             if mass:
                 half.add(self.mass, np.zeros_like(self.state), scratch, mass)
             if strain:
-                with assembler.only(self._strain):
+                with assembler.only(self.strain):
                     half.add(assembler, self.state, scratch, strain)
         return bad
 

@@ -51,8 +51,6 @@ def require_derivatives(motion: EquationsOfMotion, first: State) -> None:
         for form in system.forms
         if isinstance(form.entities, ClosestPoints)
     ]
-    if motion.damping.stiffness:
-        names.append("Rayleigh(stiffness=...): take sa.KelvinVoigt")
     if first.method["last_step"]:
         names.append("a trace that does not begin where the motion begins")
     if motion.mass.timed or system.redundant.some:
@@ -117,7 +115,8 @@ class MotionTrace:
         self.second, self.first = m.second & self.free, m.first & self.free
         self.owned = np.arange(numbering.coordinates) < numbering.owned
         forms = self.system.forms
-        self.by_rate = self.system.comm.allreduce(any(form.knows_rates for form in forms)) > 0
+        follows = bool(self.motion.damping.stiffness) or any(form.knows_rates for form in forms)
+        self.by_rate = self.system.comm.allreduce(follows) > 0
         self.remembers = {
             k: len(form.kernel.memory) for k, form in enumerate(forms) if form.kernel.memory
         }

@@ -723,8 +723,7 @@ class DynamicProblem(OneProcess, Displayable):
         ------
         ParameterError : there is no trace; nothing depends on a parameter; something has changed
             since `solve`; no step ends at the time of a goal; the motion has something that is not
-            differentiated (events that act, contact of bodies that deform, stiffness in `Rayleigh`,
-            loads that jump at a stop).
+            differentiated (events that act, contact of bodies that deform).
         CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
 
         Examples
@@ -745,8 +744,8 @@ class DynamicProblem(OneProcess, Displayable):
 
         The direct way: linear steps along each parameter and each value of a field, forwards over
         the trace, whatever the number of goals. Errors are those of `gradient`; laws with memory or
-        a tangent that leaves something out, controllers with a state, and steps after which rates
-        were changed are refused.
+        a tangent that leaves something out, stiffness in `Rayleigh`, controllers with a state, and
+        steps after which rates were changed are refused.
         """
         from ..gradients.gradient import require_goal, require_variables
         from .forward import Forward

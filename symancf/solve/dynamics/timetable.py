@@ -11,7 +11,7 @@ from mpi4py import MPI
 from ...arrays import Array, Ints, address
 from ...assembly.group import source
 from ...values.dependence import depends_on_time_alone
-from ...values.parameter import answers_cached, evaluate
+from ...values.parameter import answers_cached, evaluate_at
 from .integrator import end_of_step, fits
 from .motion import Course
 from .supports import middles
@@ -109,7 +109,7 @@ class Timetable:
         """Return what functions of time are at some times (times, columns)."""
         with answers_cached():
             functions = [
-                [evaluate(name, value, time) for time in times]
+                evaluate_at(name, value, times)
                 for _, name, value in self._columns.values()
             ]
         return np.transpose(functions).reshape(len(times), -1)

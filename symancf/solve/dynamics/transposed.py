@@ -8,19 +8,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
+from ...assembly.assembler import Derivatives
 from ...errors import ParameterError, SymancfError
 from ...runtime.collective import together
 from ...runtime.options import complaint
 from ...runtime.petsc import PETSc, has
+from ..gradients.bend import bend, times, total
 from ..gradients.fgmres import fgmres
+from ..gradients.gradient import require_tangent
 from ..solver import is_symmetric, pc_failure, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...arrays import Array
-    from ...assembly.assembler import Derivatives
     from .newton import Newton
 
 
@@ -72,13 +75,36 @@ class TransposedStep:
         self.stale = self.stale or self._system.numbering.size <= self.small
 
     def pull(self, w: Array, seeds: dict[int, Array]) -> Derivatives:
-        """Return derivatives of w . R + seeds . update; rates follow (collective)."""
+        """Return derivatives of w . (R + beta K v) + seeds . update; rates follow (collective)."""
         system, found = self._system, None
         with together(system.comm):
             found = system.assembler.pull(self._motion.state, w, seeds)
         if system.comm.allreduce(found.bad):
             raise ParameterError("a law has no derivatives at a state of the motion", asked="trace")
-        return found
+        return self._damped(w, found) if self._motion.damping.stiffness else found
+
+    def _damped(self, w: Array, forces: Derivatives) -> Derivatives:
+        """Return derivatives with those of w . beta K v; v follows as rates do (collective)."""
+        motion, system = self._motion, self._system
+        v, factor = np.where(motion.second, motion.rate, 0.0), system.assembler.rate_factor
+        with system.assembler.only(motion.strain):
+            by_rate = system.assembler.pull(motion.state, w, parameters=False).coordinates
+            moves = system.comm.allreduce(bool(v.any()), op=MPI.LOR)
+            found = bend(system, w, v, "gradient") if moves else None
+        parts = [] if found is None else [found]
+        if factor is not None:
+            by_rate = np.where(motion.second, factor * by_rate, 0.0)
+            parts.append(Derivatives(0.0 * forces.values, {}, by_rate, True, 0))
+        return total([forces, *(times(motion.damping.stiffness, part) for part in parts)])
+
+    def require_strains(self) -> None:
+        """Raise where K of Rayleigh's beta K v is not the derivative of forces (collective)."""
+        motion, system = self._motion, self._system
+        v = system.numbering.random(1)
+        if motion.damping.stiffness:
+            with system.assembler.only(motion.strain):
+                pulled = system.assembler.pull(motion.state, v, parameters=False)
+                require_tangent(system, v, pulled, "gradient with Rayleigh(stiffness=...)")
 
     def mass(self, w: Array) -> Array:
         """Return M w, complete at owned coordinates."""

@@ -120,7 +120,7 @@ def total(parts: Sequence[Derivatives]) -> Derivatives:
             found,
             values=found.values + part.values,
             coordinates=found.coordinates + part.coordinates,
-            rows={k: x + part.rows[k] for k, x in found.rows.items()},
+            rows={k: x + part.rows.get(k, 0.0) for k, x in found.rows.items()},
         )
     return found
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...assembly.cell_fields import CellFields
 from ...errors import ParameterError
 from ...values.dependence import may_follow
-from ...values.parameter import Field, Parameter, evaluate, label
+from ...values.parameter import Field, Parameter, evaluate_at, label
 from ...values.series import Shifted, TimeSeries
 from ..rates import DIFFERENCE_STEP, fourth_order, rates
 
@@ -233,20 +233,17 @@ class ChainRule:
         if not of:
             return 0.0, 0.0
 
-        def at(name: str, function: Value | None) -> list[Any]:
-            return [evaluate(name, function, time) for time in times]
-
-        ends: list[list[tuple[float, Any]]] = []
+        ends: list[list[tuple[float, Array]]] = []
         try:
             for there in (number.value + step, number.value - step):
                 ends.append([])
                 number.put(there)
                 for name, function, _ in of:
                     try:
-                        ends[-1].append((there, at(name, function)))
+                        ends[-1].append((there, evaluate_at(name, function, times)))
                     except ParameterError:
                         number.put(number.value)
-                        ends[-1].append((number.value, at(name, function)))
+                        ends[-1].append((number.value, evaluate_at(name, function, times)))
                         number.put(there)
         finally:
             number.put(number.value)
@@ -258,7 +255,7 @@ class ChainRule:
                     asked=number.name,
                     given=number.value,
                 )
-            rate = (np.array(a) - np.array(b)).reshape(len(times), -1) / (high - low)
+            rate = (a - b).reshape(len(times), -1) / (high - low)
             total += float(np.sum(weights * rate))
             size += float(np.abs(rate).sum())
         return total, size

@@ -79,7 +79,12 @@ def to_owners(system: DiscreteSystem, shares: Array) -> Array:
     return total
 
 
-def require_tangent(system: DiscreteSystem, v: Array, pulled: Derivatives) -> None:
+def require_tangent(
+    system: DiscreteSystem,
+    v: Array,
+    pulled: Derivatives,
+    what: str = "sensitivity",
+) -> None:
     """Raise where products with the tangent are not the derivatives of the residual (collective).
 
     Then v . K w = w . K^T v of any w.
@@ -88,6 +93,7 @@ def require_tangent(system: DiscreteSystem, v: Array, pulled: Derivatives) -> No
     ----------
     v : local vector.
     pulled : derivatives of v . R, see `Assembler.pull`; rates follow as in products.
+    what : in the message.
 
     Raises
     ------
@@ -103,9 +109,10 @@ def require_tangent(system: DiscreteSystem, v: Array, pulled: Derivatives) -> No
     one, other, size = system.sum(np.array(parts))
     if abs(one - other) > 1e-9 * size:  # no round-off
         raise ParameterError(
-            "a law of this system leaves something out of its tangent, so that sensitivities "
-            "would be wrong: problem.gradient(goal, parameters) takes the exact transpose",
-            asked="sensitivity",
+            f"a law of this system leaves something out of its tangent, so that the {what} would "
+            "be wrong: problem.gradient(goal, parameters) takes the exact transpose of equilibria, and "
+            "of motions with other damping",
+            asked=what,
             given=abs(one - other) / size,
         )
 
