@@ -676,29 +676,6 @@ class CellBodyBinding:
             tables[()] = {}
         return [(ids, everywhere | columns) for columns in tables.values()]
 
-    def _following(
-        self,
-        names: Sequence[str],
-        columns: Sequence[int],
-        cell: Array,
-        ids: Ints | None,
-        tables: CellTables,
-    ) -> CellFields | None:
-        """Return what takes up values that are assigned to fields, None: there are none."""
-        given = self.body.parameters
-        pairs = [(name, k) for name, k in zip(names, columns, strict=True) if name in given]
-        fields = {k: given[name] for name, k in pairs if given[name].of_cells}
-        if not fields or ids is None:
-            return None
-        name_of, body = dict(zip(columns, names, strict=True)), self.body
-
-        def require(column: int, values: Array, time: float) -> None:
-            body._require_cells(name_of[column], values, ids)
-            if name_of[column] in body._combined:
-                body._numbers(time, tables)
-
-        return CellFields(cell, fields, ids, require)
-
     def form(
         self,
         configuration: Configuration,
@@ -708,16 +685,18 @@ class CellBodyBinding:
         uniform: Mapping[str, Value],
         patch: Patch | None = None,
         values: Mapping[str, Array | Field] | None = None,
+        domains: Mapping[str, Domain] | None = None,
         modes: Sequence[str] = (),
     ) -> Form:
         """Make the form of a list of (law, rule) on this body's cells, or on others (collective).
 
-        `values` : parameters (n,) of the cells that are not those of the body, or fields; `modes` :
-        functions of the kernel, default: the standard ones.
+        `values` : parameters (n,) of the cells that are not those of the body, or fields; `domains`
+        : of them; `modes` : functions of the kernel, default: the standard ones.
         """
         body, own = self.body, values or {}
         patch = patch or self.interpolation.patch()
         ids = self._numbers(patch.ids, [*body.parameters.values(), *own.values()])
+        numbers_of_cells = np.arange(len(patch.cells)) if ids is None else ids
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
         name_of_kernel = body._kernel_name(laws, patch.element)
@@ -730,14 +709,28 @@ class CellBodyBinding:
         cell[:, missing] = self.cell_parameters(
             configuration, names, points, patch.cells, patch.ids
         )
+        tables: CellTables = []
+
+        def require(column: int, numbers: Array, time: float) -> None:
+            key = kernel.cell[column]
+            if key not in own:
+                body._require_cells(key, numbers, numbers_of_cells)
+                if key in body._combined:
+                    body._numbers(time, tables)
+            elif domains and key in domains:
+                domains[key].require(key, f"{key} of {name}", numbers, cells=numbers_of_cells)
+
         with together(configuration.comm):
             for k, parameter in enumerate(kernel.cell):
                 if parameter in own:
                     of = f"{parameter} of {name}"
                     cell[:, k] = self._column(of, own[parameter], kernel.points[k], patch, ids)
+                    require(k, cell[:, k], configuration.time)
             tables = [] if ids is None else self._tables(kernel.cell, kernel.points, cell, ids)
             if tables:
                 body._numbers(configuration.time, tables)
+        of_cell = ((k, own.get(x, body.parameters.get(x))) for k, x in enumerate(kernel.cell))
+        fields = {k: field for k, field in of_cell if isinstance(field, Field) and field.of_cells}
         vertices, start = patch.vertices
         uniform_values = body._uniform_values(tables).items()
         parameter_names = {*kernel.uniform, *kernel.cell}
@@ -752,7 +745,7 @@ class CellBodyBinding:
             vertices=vertices,
             vertex_start=start,
             entities=patch.gathered,
-            cell_at=self._following(names, missing, cell, ids, tables),
+            cell_at=CellFields(cell, fields, ids, require) if fields and ids is not None else None,
             ids=ids,
         )
 

@@ -17,18 +17,18 @@ from ..runtime.copies import OneProcess
 from ..runtime.display import Displayable
 from ..values import arguments
 from ..values.arguments import name_or
-from ..values.domain import checked, not_negative, positive
+from ..values.domain import checked, domains, domains_of, not_negative, positive, within_domains
 from ..values.parameter import Field, components, label
 from ..values.reader import name_of, require_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symancf_codegen.declare import PointLaw, Rule
-
+    from ..arrays import Mask
     from ..assembly import protocol
     from ..assembly.configuration import Configuration, Layout
     from ..assembly.form import Form
+    from ..laws.body import Laws
     from ..values.parameter import Value
 
 
@@ -81,13 +81,15 @@ class BodyPotential(OneProcess, Displayable):
         self.function = arguments.function("the function of a potential of a body", function)
         self.name = name_or(name, f"{name_of(function)} on {self.body.name!r}")
         asked, of_body = signature(function), self.body.parameters
-        section = (self.body.element.without or self.body.element).kinematics().section
+        self.element = self.body.element.without or self.body.element
+        section = self.element.kinematics().section
         own = {k: v for k, v in of_body.items() if k in (*section, *asked.parameters)}
         needed = [k for k in asked.required if k not in own]
         optional = (*asked.defaults, *(k for k in asked.required if k in own))
         require_parameters(self.name, needed, parameters, optional=optional, exact=True)
-        self.own = {**asked.defaults, **parameters}
-        self.parameters = {**asked.defaults, **own, **parameters}
+        values = {**asked.defaults, **own, **parameters}
+        self.parameters = within_domains(self.function, self.name, values)
+        self.own = {k: v for k, v in self.parameters.items() if v is not own.get(k)}
         self._laws(curved=False)
 
     def bind(self, layout: Layout) -> Self:
@@ -97,22 +99,30 @@ class BodyPotential(OneProcess, Displayable):
 
     def forms(self, configuration: Configuration) -> list[Form]:
         """Return the kernels on this rank's cells."""
-        forms, fields = [], {k: v for k, v in self.own.items() if isinstance(v, Field)}
+        fields = {k: v for k, v in self.own.items() if isinstance(v, Field)}
         uniform = {k: v for k, v in self.own.items() if k not in fields}
-        own, first = configuration.binding(self.body), configuration.name(self)
-        for k, (laws, chosen) in enumerate(own.variants(configuration)):
-            name = f"{first} (curved)" if k else first
-            laws = self._laws(curved=laws is not self.body._laws)
-            patch = own.patch(chosen)
-            forms.append(own.form(configuration, name, laws, "potential", uniform, patch, fields))
+        options: dict[str, Any] = {"values": fields, "domains": domains_of(self.function)}
+        own, name, forms = configuration.binding(self.body), configuration.name(self), []
+        for laws, cells in self.variants(configuration):
+            patch = own.patch(cells)
+            forms.append(
+                own.form(configuration, name, laws, "potential", uniform, patch, **options)
+            )
+            name = f"{configuration.name(self)} (curved)"
         return forms
 
-    def _laws(self, curved: bool) -> list[tuple[PointLaw, Rule]]:
+    def variants(self, configuration: Configuration) -> list[tuple[Laws, Mask]]:
+        """Return the laws, each with the cells (n,) of the body where it holds (collective)."""
+        own = configuration.binding(self.body).variants(configuration)
+        return [(self._laws(curved=laws is not self.body._laws), cells) for laws, cells in own]
+
+    def _laws(self, curved: bool) -> Laws:
         """Return the laws with their quadrature rules, for straight or curved references."""
-        element = self.body.element.without or self.body.element
         fields = {k: v.per for k, v in self.parameters.items() if isinstance(v, Field)}
         options: dict[str, Any] = {"curved": True} if curved else {}
-        return energy_laws(element, self.function, values=self.parameters, fields=fields, **options)
+        return energy_laws(
+            self.element, self.function, values=self.parameters, fields=fields, **options
+        )
 
 
 def _deformable(what: str, body: object) -> Body:
@@ -259,9 +269,6 @@ def dielectric(
     """
     given = _deformable("dielectric", body)
     name = name_or(name, f"electric field on {given.name!r}")
-    what = f"permittivity of {name}"
-    if not isinstance(permittivity, Field):
-        permittivity = checked(what, "permittivity", permittivity, not_negative())
     values = _vector(f"{name}, field", "E", field)
     values = {f"{k}_field": v for k, v in values.items()} | {"permittivity": permittivity}
     return BodyPotential(_dielectric, given, name=name, **values)
@@ -308,6 +315,7 @@ def _magnetic_rod(
     return -A * (moment[0] * B1 + moment[1] * B2 + moment[2] * B3)
 
 
+@domains(permittivity=not_negative())
 def _dielectric(
     F: Matrix,
     J: Expr,

@@ -17,7 +17,7 @@ from ..places.along import Along, Cut
 from ..terms.quantities import symbols_of
 from ..terms.work.potential import Potential
 from ..values.arguments import flag, function, name_or, one_of
-from ..values.domain import checked, domains, domains_of, positive
+from ..values.domain import domains, positive, within_domains
 from ..values.functions import REQUIRED, arguments_of, taking
 from ..values.parameter import Field, label
 
@@ -152,13 +152,10 @@ class Thread(Potential):
         )
         if EA is not None:
             values["EA"] = EA
-        within = domains_of(own)
         for key, value in values.items():
             _require_scalar(name, key, value)
         density = _of_line(name, own, self.slack)
-        values = {
-            k: checked(f"{k} of thread {name!r}", k, v, within.get(k)) for k, v in values.items()
-        }
+        values = within_domains(own, f"thread {name!r}", values)
         self.place = Along(self.cut, None, place.count - 1) if per == "cell" else place
         super().__init__(density, self.place, name=name, **values)
         self._force = sp.diff(self.energy, STRETCH)

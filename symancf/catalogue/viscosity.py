@@ -16,7 +16,7 @@ from ..runtime.display import Displayable
 from ..runtime.jit import declare
 from ..values import arguments
 from ..values.arguments import name_or
-from ..values.domain import checked, not_negative
+from ..values.domain import checked, not_negative, within_domains
 from ..values.parameter import Field, label
 from ..values.reader import require_parameters
 
@@ -93,7 +93,9 @@ class Viscosity(OneProcess, Displayable):
         needed = [k for k in own_arguments.required if k not in of_body]
         optional = (*own_arguments.defaults, *(k for k in own_arguments.required if k in of_body))
         require_parameters(self.name, needed, parameters, optional=optional, exact=True)
-        self.parameters = {**own_arguments.defaults, **of_body, **parameters}
+        own_values = {**own_arguments.defaults, **of_body, **parameters}
+        law = f"{own_arguments.name}() of {self.name}"
+        self.parameters = within_domains(self.function, law, own_values)
         fields = [k for k, v in self.parameters.items() if isinstance(v, Field)]
         if any(k not in body._fields for k in fields):
             raise ParameterError(
@@ -199,7 +201,8 @@ class KelvinVoigt(Viscosity):
         if eta_volumetric != 0.0:
             values["eta_volumetric"] = eta_volumetric
         for key in {"eta", "eta_volumetric"} & {*values}:
-            values[key] = checked(f"{key} of a viscosity", key, values[key], not_negative(GAINS))
+            what = f"{key} of the viscosity of {getattr(body, 'name', label(body))!r}"
+            values[key] = checked(what, key, values[key], not_negative(GAINS))
         function: Viscous = viscous.solid
         curved: Viscous | None = None
         family = body.element.kinematics().name if isinstance(body, Body) else "solid"

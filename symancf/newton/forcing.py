@@ -22,9 +22,12 @@ class Forcing:
         \in [10^{-4}, 3 \cdot 10^{-3}],
 
     (S. C. Eisenstat, H. F. Walker, SIAM Journal on Scientific Computing 17 (1996) 16-32, choice 2),
-    and half of what is needed to end when that is within reach, at most `ROUGH_FORCING`; not where
-    the residual is that small and a correction is left over, see `Leftover`. After an iteration
-    with an indefinite tangent at least `MAX_FORCING`, and then up to `ROUGH_FORCING`.
+    and half of what is needed to end when that is within reach, at most `ROUGH_FORCING`: where it
+    is not ten times less, or where quadratic convergence gets there,
+    :math:`(\|R_k\| / \|R_{k-1}\|)^2`. Then the residual itself has to fall by what is needed, too:
+    Newton's method ends by its norm, conjugate gradients by another one. Not so where the
+    residual is that small and a correction is left over, see `Leftover`. After an iteration with
+    an indefinite tangent at least `MAX_FORCING`, and then up to `ROUGH_FORCING`.
 
     Parameters
     ----------
@@ -45,25 +48,31 @@ class Forcing:
         """Note that the tangent is indefinite."""
         self._astray = self._strayed = True
 
-    def wanted(self, needed: Array) -> Array:
-        """Return the tolerances of the next system, (parts,).
+    def wanted(self, needed: Array) -> tuple[Array, float]:
+        """Return the tolerances of the next system, (parts,), and that of the residual itself.
+
+        That of the residual is for a system of one part; 0: there is none.
 
         Parameters
         ----------
         needed : (parts,) factors by which residuals must fall to end Newton's method.
         """
         before, self._before = self._before, needed
+        fallen = np.ones(self._parts)
         if self._tolerance is not None:
             eta = np.full(self._parts, min(self._tolerance, ROUGH_FORCING))
         elif before is None:
             eta = np.full(self._parts, FIRST)
         else:
-            most = ROUGH_FORCING if self._strayed else MOST
-            eta = np.clip(0.5 * (before / needed) ** 1.5, LEAST, most)
-        goal = needed / 2.0
+            fallen, most = before / needed, ROUGH_FORCING if self._strayed else MOST
+            eta = np.clip(0.5 * fallen**1.5, LEAST, most)
+        goal, share = needed / 2.0, 0.0
         if (needed < 1.0).any():
-            eta = np.where(goal > eta / 10.0, np.minimum(goal, ROUGH_FORCING), eta)
+            near = (goal > eta / 10.0) | (needed > fallen**2)
+            eta = np.where(near, np.minimum(goal, ROUGH_FORCING), eta)
+            if self._parts == 1 and self._tolerance is None and near[0]:
+                share = float(needed[0])
         if self._astray:
-            eta = np.maximum(eta, MAX_FORCING)
+            eta, share = np.maximum(eta, MAX_FORCING), 0.0
         self._astray = False
-        return eta
+        return eta, share

@@ -114,6 +114,11 @@ class PredictedStresses(Aid):
         self._before = self._here = self._there = None
         self._last = {}
 
+    @property
+    def predicts(self) -> set[int]:
+        """Numbers of the forms of which it corrects stresses."""
+        return {*self._columns}
+
     @contextmanager
     def tangent(self) -> Iterator[None]:
         """Correct the tangent at the present state, unless products of kernels take its place."""

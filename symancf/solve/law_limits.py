@@ -13,6 +13,7 @@ from symancf_codegen.functions import short, symbolic
 
 from ..arrays import Array
 from ..bodies.body import Body
+from ..catalogue.body_potentials import BodyPotential
 from ..kinematics.naming import signature
 from ..kinematics.stretches import stretch_symbols
 from ..runtime import jit
@@ -56,45 +57,46 @@ class NearestLimit(NamedTuple):
 
 
 def nearest_limit(system: DiscreteSystem, state: Array) -> NearestLimit | None:
-    """Return the nearest end of the laws of all bodies at a state (collective).
+    """Return the nearest end of the laws and potentials of all bodies at a state (collective).
 
     None where no law of a body has an end but those of its element (J = 0).
     """
     found = []
-    for body in system.bodies:
-        if not isinstance(body, Body):
+    for member in (*system.bodies, *system.terms):
+        if not isinstance(member, Body | BodyPotential):
             continue
-        own = system.name(body)
+        own = system.name(member)
         numbers = [
             k for k, form in enumerate(system.forms) if form.name in (own, f"{own} (curved)")
         ]
-        binding = system.binding(body)
+        binding = system.binding(member)
         for number, (laws, _) in zip(numbers, binding.variants(system), strict=True):
-            if any(_own_ends(body, law) for law, _ in laws):
-                found += _of_form(system, body, number, laws, state)
+            if any(_own_ends(member, law) for law, _ in laws):
+                found += _of_form(system, member, number, laws, state)
     every = [limit for part in system.comm.allgather(found) for limit in part]
     return min(every) if every else None
 
 
-def _own_ends(body: Body, law: PointLaw) -> list[sp.Expr]:
+def _own_ends(member: Body | BodyPotential, law: PointLaw) -> list[sp.Expr]:
     """Return what has to be positive for a law itself."""
-    of_element = {*body.element.kinematics().domain}
+    of_element = {*member.element.kinematics().domain}
     return [x for x in law.domain if x not in of_element]
 
 
 def _of_form(
     system: DiscreteSystem,
-    body: Body,
+    member: Body | BodyPotential,
     number: int,
     laws: Sequence[tuple[PointLaw, Rule]],
     state: Array,
 ) -> list[NearestLimit]:
     """Return the nearest end of each law of a form, of this rank's cells (collective)."""
     form = system.forms[number]
+    function = member._energy_function if isinstance(member, Body) else member.function
     assert form.ids is not None
 
     def tells(law: PointLaw) -> PointLaw:
-        ends = enumerate(_own_ends(body, law), 1)
+        ends = enumerate(_own_ends(member, law), 1)
         return replace(law, outputs={f"limit{k}": x for k, x in ends})
 
     kernel = jit.with_modes(form.kernel, ("outputs",), system.comm, tells=tells)
@@ -106,7 +108,7 @@ def _of_form(
         return []
     (now, rest), found, first = tables, [], 0
     for law, rule in laws:
-        ends = _own_ends(body, law)
+        ends = _own_ends(member, law)
         last = first + rule.size * len(ends)
         for k, end in enumerate(ends):
             value, begin = (np.asarray(t)[:, first + k : last : len(ends)] for t in (now, rest))
@@ -116,8 +118,8 @@ def _of_form(
             found.append(
                 NearestLimit(
                     float(share[e, p]),
-                    system.name(body),
-                    signature(body._energy_function).name,
+                    system.name(member),
+                    signature(function).name,
                     short(stretch_symbols(symbolic(end))),
                     float(value[e, p]),
                     int(form.ids[e]),

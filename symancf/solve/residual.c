@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The residual of a linear solution.  PETSc calls `symancf_solved` after each solution of a KSP,
- * whoever asks for it; what is in doubt Python looks at, see residual.py.
+ * whoever asks for it; what is in doubt Python looks at, see residual.py.  It asks
+ * `symancf_converged` after each iteration of conjugate gradients.
  */
 #include "residual.h"
 
@@ -9,6 +10,8 @@
 
 #define NORM_2 1
 #define NORM_FROBENIUS 2
+#define GO_ON 0
+#define BY_TOLERANCE 2 /* KSP_CONVERGED_RTOL */
 
 /*
  * Whether a solution is none: its residual is more than a part of the right-hand side, and more
@@ -38,4 +41,23 @@ int symancf_solved(void *ksp, void *b, void *x, void *context)
   for (size_t k = 0; k < sizeof true_to_it / sizeof *true_to_it; k++)
     if (!strcmp(type, true_to_it[k])) return 0;
   return doubtful(s, A, P, b, x) ? s->improve(b, x) : 0;
+}
+
+/*
+ * Test whether iterations may end: by PETSc's own test, in the norm of the KSP, and then by the
+ * length of the residual, which conjugate gradients have at hand.
+ */
+int symancf_converged(void *ksp, int64_t iteration, double norm, int *reason, void *context)
+{
+  symancf_residual *s = context;
+  void *b = NULL, *r = NULL;
+  const char *type = "";
+  double left = 0.0, size = 0.0;
+  int error = s->test(ksp, iteration, norm, reason, s->of_test);
+  if (error || *reason != BY_TOLERANCE || !(s->share > 0.0)) return error;
+  if ((error = s->type(ksp, &type)) || strcmp(type, "cg")) return error;
+  if ((error = s->right(ksp, &b)) || (error = s->build(ksp, s->r, s->r, &r))) return error;
+  if ((error = s->norm(r, NORM_2, &left)) || (error = s->norm(b, NORM_2, &size))) return error;
+  if (left > s->share * size) *reason = GO_ON;
+  return 0;
 }

@@ -34,6 +34,8 @@ _FUNCTIONS = {
     "subtract": "VecAYPX",
     "norm": "VecNorm",
     "matrix_norm": "MatNorm",
+    "right": "KSPGetRhs",
+    "build": "KSPBuildResidual",
 }
 _REASONS, _KINDS = PETSc.KSP.ConvergedReason, PETSc.PC.Type
 
@@ -75,6 +77,9 @@ class LinearResidual:
     Takes one product with A for each solution, in C, whoever asks for it: PETSc's SNES, the steps
     of motions in C, paths, accelerations.
 
+    Conjugate gradients end in a norm of the preconditioned residual, in which what is rough counts
+    less the finer the mesh is, and Newton's method in that of the residual: see `demand`.
+
     Parameters
     ----------
     r : a vector of rows that solutions overwrite.
@@ -113,6 +118,21 @@ class LinearResidual:
         functions.KSPSetPostSolve(
             ctypes.c_void_p(ksp.handle), self._library.symancf_solved, self._place
         )
+
+    def demand(self, share: float) -> None:
+        """Let conjugate gradients go on until |b - A x| is no more than a share of |b|, too.
+
+        0: they end by their own test alone.
+        """
+        if share and not self._data.of_test:
+            ksp, of_test, test = (ctypes.c_void_p() for _ in range(3))
+            ksp.value, end = self._ksp.handle, ctypes.c_void_p()
+            # what PETSc's test has of its own, 40 bytes, stays
+            functions.KSPGetAndClearConvergenceTest(ksp, *map(ctypes.byref, (test, of_test, end)))
+            self._data.test, self._data.of_test = test.value, of_test.value
+            ours = self._library.symancf_converged
+            functions.KSPSetConvergenceTest(ksp, ours, self._place, None)
+        self._data.share = share
 
     def look(self, b: int, x: int) -> int:
         """Look at a solution, handles of vectors; return PETSc's error (collective).

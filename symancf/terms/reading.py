@@ -22,6 +22,7 @@ from ..places.ends import End, Ground
 from ..places.on_body import Nodes, PointsOnBody
 from ..places.passing import Eyelets
 from ..runtime.collective import together
+from ..values.domain import within_domains
 from ..values.parameter import label, reals
 from ..values.reader import (
     call_symbolic,
@@ -173,6 +174,7 @@ class Reading:
         values = self._values(parameters, result.defaults)
         arrays = {k: v for k, v in values.items() if _is_array(v)}
         self.per_place = {k: _numbers(f"{what}, {k}", v) for k, v in arrays.items()}
+        values = within_domains(function, what, {**values, **self.per_place})
         self.parameters = {k: cast("Scalar", v) for k, v in values.items() if k not in arrays}
         why = "only energies of bodies solve for unknowns; a VirtualWork may have states="
         require_plain(self.what, function, why, memory=True)

@@ -18,7 +18,7 @@ from ..errors import ParameterError
 from .arguments import among
 from .arguments import function as require_function
 from .functions import arguments_of
-from .parameter import Checked, Parameter, depends_on_time, evaluate, label
+from .parameter import Checked, Field, Parameter, depends_on_time, evaluate, label
 from .spellings import advise
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -173,7 +173,8 @@ class Domain:
             return
         at = int(np.ravel(self.inside(values)).argmin())
         wrong = float(np.ravel(np.asarray(values, dtype=float))[at])
-        when = when if cells is None else f" in cell {cells[at]}"
+        place = f" at place {at}" if np.ndim(values) else when
+        when = place if cells is None else f" in cell {cells[at]}"
         why = f" ({self.why})" if self.why else ""
         raise ParameterError(
             f"{what} is {wrong:.12g}{when}: it must {self.must}{why}", asked=name, given=wrong
@@ -354,6 +355,36 @@ def checked(what: str, key: str, value: Any, domain: Domain | None) -> Any:
         at(0.0)
         return value
     return Checked(value, at)
+
+
+def within_domains(law: Callable[..., Any], of: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of parameters of a law that watch its domains, numbers at once.
+
+    Parameters
+    ----------
+    of : whose parameters they are, for messages.
+    values : numbers, `Parameter` and functions of time, which are looked at whenever they are used;
+        arrays of one number for each place; a `Field` stays as it is.
+
+    Raises
+    ------
+    ParameterError : see `require_domains`; of values that change, when they are used.
+    """
+    functions = (f for f, _ in combinations_of(law).values())
+    names = {*domains_of(law)}.union(*(arguments_of(f).positional for f in functions))
+    own = {k: v for k, v in values.items() if k in names and not isinstance(v, Field)}
+    arrays = {k: v for k, v in own.items() if isinstance(v, np.ndarray)}
+    changing = {k for k, v in own.items() if isinstance(v, Parameter) or depends_on_time(v)}
+
+    def at(time: float, name: str = "") -> float:
+        asked = {*own} - {*arrays} if name else {*own} - {*arrays} - changing
+        numbers = {k: evaluate(f"{k} of {of}", own[k], time) for k in sorted(asked)}
+        require_domains(law, of, {**arrays, **numbers}, f" at time {time:g}" if name else "")
+        return numbers.get(name, 0.0)
+
+    at(0.0)
+    watching = {k: Checked(own[k], functools.partial(at, name=k)) for k in changing}
+    return {**values, **watching}
 
 
 def stressed_at_rest(energy: Function) -> Function:

@@ -57,6 +57,7 @@ _MODULES = (
     "composite_beams",
     "silicone_beam",
     "pneumatic_arm",
+    "wing",
     "enhanced",
     "limit_points",
     "bifurcations",

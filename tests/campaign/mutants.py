@@ -4,15 +4,19 @@
 A mutant has one mistake in the graph of its expression: a sign, an exponent, a missing
 determinant, a wrong invariant, a lost factor. `mutant_judge`, which shares no code with the check,
 finds those that violate no property; they are set aside. Run ``python -m tests.campaign.mutants
-SEED [COUNT]``.
+SEED [COUNT [FIRST]]``: a line for each mutant as it is judged, of COUNT those from FIRST on. One
+that takes more than `LIMIT` seconds of CPU time is not decided, and counts as missed.
 """
 
 from __future__ import annotations
 
 import random
+import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +34,7 @@ from symancf.values.functions import REQUIRED, arguments_of, taking
 
 from .mutant_judge import violates
 
+LIMIT = 120.0  # s of CPU time for a mutant
 BOX = (0.8, 1.25)  # of stretches, in which the laws of the catalogue are convex
 
 ORTHOTROPIC = dict(
@@ -268,46 +273,77 @@ def named(mutant: Mutant) -> list[str]:
     return [p.name for p in found if not p.holds and p.witness]
 
 
-def run(seed: int, count: int) -> dict[str, Any]:
-    """Judge and check mutants; print those that are missed, and return the numbers."""
-    aside, missed, alone, total = [], [], [], 0
-    before = time.process_time()
-    for mutant in mutants(seed, count):
-        total += 1
-        wrong, found = violates(mutant), named(mutant)
-        if not wrong and not found:
-            aside.append(mutant)
-        elif not wrong:
-            alone.append((mutant, found))
-        elif not found:
-            missed.append((mutant, wrong))
-    for mutant, wrong in missed:
-        print(f"missed: {mutant.name}, {mutant.kind}: {mutant.what}; {wrong}")
-    for mutant, found in alone:
-        print(f"found by the check alone: {mutant.name}, {mutant.kind}: {mutant.what}; {found}")
-    judged = total - len(aside) - len(alone)
-    result = {
+class TooLong(BaseException):
+    """What is computed takes too long; no Exception, since SymPy catches those."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` where what is inside takes more CPU time (in the main thread)."""
+
+    def end(*_: Any) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def verdict(mutant: Mutant) -> tuple[str, Any]:
+    """Return what the check makes of a mutant, and what is wrong with it."""
+    try:
+        with within(LIMIT):
+            wrong, found = violates(mutant), named(mutant)
+    except TooLong:
+        return "not decided", f"more than {LIMIT:g} s"
+    if wrong:
+        return ("named", found) if found else ("missed", wrong)
+    return ("found by the check alone", found) if found else ("set aside", "")
+
+
+def run(seed: int, count: int, first: int = 0) -> dict[str, Any]:
+    """Judge and check mutants, print each, and return the numbers."""
+    counts, before = Counter[str](), time.process_time()
+    for number, mutant in enumerate(mutants(seed, count)):
+        if number < first:
+            continue
+        start = time.process_time()
+        result, why = verdict(mutant)
+        counts[result] += 1
+        print(
+            f"{number} {result}: {mutant.name}, {mutant.kind}: {mutant.what}; {why} "
+            f"({time.process_time() - start:.1f} s)",
+            flush=True,
+        )
+    total = sum(counts.values())
+    numbers = {
         "seed": seed,
         "mutants": total,
-        "set aside": len(aside),
-        "found by the check alone": len(alone),
-        "judged": judged,
-        "named": judged - len(missed),
+        "set aside": counts["set aside"],
+        "found by the check alone": counts["found by the check alone"],
+        "not decided": counts["not decided"],
+        "judged": total - counts["set aside"] - counts["found by the check alone"],
+        "named": counts["named"],
         "seconds": round(time.process_time() - before, 1),
     }
-    print(result)
-    return result
+    print(numbers, flush=True)
+    return numbers
 
 
 def main() -> None:
     """Run a seed, and fail where fewer than 95 % are named or more than 25 % are set aside."""
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     for name, (law, values) in CATALOGUE.items():
         own = sa.check(law, **values)
         if not own.passed:
             raise SystemExit(f"an alarm on {name}: {own}")
-    result = run(seed, count)
+    result = run(seed, count, first)
     good = result["named"] >= 0.95 * result["judged"]
     unjudged = result["set aside"] + result["found by the check alone"]
     raise SystemExit(0 if good and unjudged <= 0.25 * result["mutants"] else 1)

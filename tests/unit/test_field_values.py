@@ -99,3 +99,22 @@ def test_what_parameters_and_fields_make_together_is_looked_at_when_one_changes(
     weight.value = 0.6
     with pytest.raises(sa.ParameterError, match=r"g2 = 0\.45, is 1\.05 in cell 1"):
         problem.solve()
+
+
+def test_fields_of_a_potential_are_followed_and_watched() -> None:
+    """A second law beside that of the body, with a modulus for each cell."""
+    field, found = sa.Field(np.full(8, 0.5)), []
+    for values in (field, sa.Field(np.full(8, 2.0))):
+        system, _ = pulled(1.0)
+        beside = sa.BodyPotential(neo_hooke(), system.bodies[0], mu=values, lam=0.0)
+        system = sa.System(system.bodies[0], terms=[*system.terms, beside])
+        problem = sa.StaticProblem(system)
+        problem.solve()
+        found.append((system, problem))
+    (system, problem), (other, _) = found
+    field.values = np.full(8, 2.0)
+    problem.solve()
+    assert np.abs(system.state - other.state).max() < 1e-9
+    field.values = [2.0, 2.0, -1.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+    with pytest.raises(sa.ParameterError, match=r"mu of neo_hooke on 'body' is -1 in cell 2"):
+        problem.solve()

@@ -258,13 +258,26 @@ def test_linear_systems_are_solved_as_well_as_the_residual_falls() -> None:
     forcing, needed = Forcing(1, None), 1e-15
     for fallen, tolerance in ((1.0, 0.03), (0.01, 0.5e-3), (0.9, 3e-3), (1e-4, 1e-4)):
         needed /= fallen  # a residual that has fallen has less to fall
-        assert forcing.wanted(np.array([needed])) == pytest.approx(tolerance)
-    assert Forcing(1, None).wanted(np.array([0.15])) == pytest.approx(0.075)
-    assert Forcing(1, 1e-8).wanted(np.array([1e-12])) == pytest.approx(1e-8)
+        assert forcing.wanted(np.array([needed])) == (pytest.approx(tolerance), 0.0)
+    assert Forcing(1, None).wanted(np.array([0.15])) == (pytest.approx(0.075), 0.15)
+    assert Forcing(1, 1e-8).wanted(np.array([1e-12])) == (pytest.approx(1e-8), 0.0)
+
+
+@pytest.mark.parametrize(("fallen", "near"), [(1e-4, True), (1e-2, False)])
+def test_the_last_system_is_solved_to_the_end_where_newton_gets_there(
+    fallen: float, near: bool
+) -> None:
+    forcing, needed = Forcing(1, None), 1e-6
+    forcing.wanted(np.array([fallen * needed]))
+    eta, share = forcing.wanted(np.array([needed]))
+    assert (eta, share) == ((needed / 2.0, needed) if near else (pytest.approx(5e-4), 0.0))
+    parts = Forcing(2, None)
+    parts.wanted(fallen * needed * np.ones(2))
+    assert parts.wanted(needed * np.ones(2))[1] == 0.0
 
 
 def test_a_linear_system_with_an_indefinite_tangent_is_solved_roughly_once() -> None:
     forcing = Forcing(1, None)
     forcing.astray()
-    assert forcing.wanted(np.array([1e-12])) == pytest.approx(0.5)
-    assert forcing.wanted(np.array([1e-12 / 0.9])) == pytest.approx(0.1)
+    assert forcing.wanted(np.array([1e-12])) == (pytest.approx(0.5), 0.0)
+    assert forcing.wanted(np.array([1e-12 / 0.9])) == (pytest.approx(0.1), 0.0)

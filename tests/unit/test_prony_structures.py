@@ -92,7 +92,10 @@ def test_creep_of_a_rod_follows_the_retardation_of_one_term() -> None:
 
 
 class Bent:
-    """A clamped rod that a force bends until t = 1 and then holds, in some units."""
+    """A clamped rod that a force bends until t = 1 and then holds, in some units.
+
+    No step is cut: which ones are would follow the last bits of kernels.
+    """
 
     def __init__(self, comm: MPI.Comm, length: float = 1.0) -> None:
         self.body, self.length = rod(comm, length), length
@@ -104,6 +107,7 @@ class Bent:
 
     def run(self, to: float) -> None:
         self.problem.solve(to=to, step=0.25)
+        assert self.problem.history.cut_backs == 0
 
     def results(self) -> Any:
         """Return displacement and energy dissipated, in the units of the first."""
@@ -115,6 +119,13 @@ class Bent:
 @pytest.mark.collective
 def test_ranks_and_restarts_between_them_change_nothing(shared_tmp_path: Path) -> None:
     require_ranks_and_restarts(Bent, shared_tmp_path, 1.5, 3.0)
+
+
+def test_newtons_method_needs_as_few_steps_as_without_memory() -> None:
+    """A line search on the potential would cut steps along which a rod turns, to 10 iterations."""
+    model = Bent(MPI.COMM_SELF)
+    model.run(1.0)
+    assert model.problem.history.iterations <= 6 * 4
 
 
 def test_units_change_nothing() -> None:

@@ -11,6 +11,7 @@ import pytest
 from petsc4py import PETSc
 
 import symancf as sa
+from symancf.bench.solution import pulled
 from symancf.solve import solver
 from symancf.solve.residual import residual_ratio
 from tests.refusals import refused
@@ -135,3 +136,26 @@ def test_round_off_of_a_badly_conditioned_matrix_is_no_residual() -> None:
     for share, told in ((3e-7, 0.0), (3e-6, 3e-6)):  # of b; what is less no iteration notices
         x.setArray([1e-10 * (1.0 + share), 0.0])
         assert residual_ratio(A, b, x) == pytest.approx(told, rel=1e-6)
+
+
+@pytest.mark.collective
+def test_cg_goes_on_until_the_residual_itself_is_small() -> None:
+    """In its own norm, of the preconditioned residual, rough residuals count for less."""
+    problem = pulled(sa.Mesh.box((1.0, 1.0, 1.0), (6, 6, 6)), pc_type="grids")
+    problem.solve(to=0.5)
+    ksp, krylov = problem.snes.getKSP(), problem.solver.krylov
+    assert krylov is not None
+    A, _ = ksp.getOperators()
+    b, x, r = A.createVecRight(), A.createVecRight(), A.createVecRight()
+    b.set(1.0)
+    left, iterations = [], []
+    for share in (0.0, 1e-9, 0.0):
+        krylov.aim(0.3, share)
+        ksp.solve(b, x)
+        A.mult(x, r)
+        r.axpy(-1.0, b)
+        left.append(r.norm() / b.norm())
+        iterations.append(ksp.getIterationNumber())
+    assert left[1] <= 1.01e-9
+    assert left[0] == left[2] > 1e-3
+    assert iterations[0] == iterations[2] < iterations[1]

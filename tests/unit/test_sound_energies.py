@@ -237,6 +237,50 @@ def test_energies_of_users_declare_domains() -> None:
         body_of(sa.elements.hex8_plain, own, mu=2.0)
 
 
+@sa.energies.domains(c=sa.energies.not_negative("it would feed energy"))
+def dashpot(v_a: Any, *, c: Any) -> Any:
+    return {v_a: -c * v_a}
+
+
+@sa.energies.domains(k=sa.energies.positive())
+def spring(u_a: Any, *, k: Any) -> Any:
+    return k * u_a.dot(u_a) / 2
+
+
+@sa.energies.domains(eta=sa.energies.not_negative())
+def newton(E_gl_rate: Any, *, eta: Any) -> Any:
+    return {"E_gl": 2 * eta * E_gl_rate}
+
+
+def test_functions_of_terms_have_domains() -> None:
+    """Virtual work, potentials and viscous stresses; numbers at once, others when they change."""
+    body = body_of(sa.elements.hex8_plain, sa.energies.neo_hooke(), mu=1.0, lam=2.0)
+    node, corner = body["all"], body.at((1.0, 1.0, 1.0))
+    law, rubber = sa.energies.saint_venant_kirchhoff(), sa.energies.mooney_rivlin()
+    with refused(sa.ParameterError, asked="c", given=-1.0) as caught:
+        sa.VirtualWork(dashpot, corner, c=-1.0)
+    assert "c of virtual work 'dashpot' is -1: it must not be negative" in str(caught.value)
+    with refused(sa.ParameterError, asked="c", given=-3.0) as caught:
+        sa.VirtualWork(dashpot, node, c=[1.0, 2.0, -3.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    assert "at place 2" in str(caught.value)
+    with refused(sa.ParameterError, asked="eta", given=-1.0) as caught:
+        sa.Viscosity(body, newton, eta=-1.0)
+    assert "eta of newton() of viscosity of 'body' is -1" in str(caught.value)
+    with refused(sa.ParameterError, asked="nu", given=0.6):
+        sa.BodyPotential(law, body, E=1.0, nu=0.6)
+    with refused(sa.ParameterError, asked="C10 + C01", given=-1.0):
+        sa.BodyPotential(rubber, body, C10=1.0, C01=-2.0, k=1.0)
+    k = sa.Parameter("k", 0.0)  # it may be set later
+    pull = sa.Potential(spring, corner, k=k)
+    system = sa.System(body, terms=[pull, sa.Potential(spring, node, k=lambda t: 1.0 - t)])
+    with refused(sa.ParameterError, asked="k", given=0.0):
+        system._discrete.assembler.update(0.0)
+    k.value = 2.0
+    system._discrete.assembler.update(0.0)
+    with refused(sa.ParameterError, asked="k", given=-1.0):
+        system._discrete.assembler.update(2.0)
+
+
 def test_expressions_that_are_nested_too_deep_are_told_in_words() -> None:
     def deep(J: Any, I1: Any) -> Any:
         y = J - 1

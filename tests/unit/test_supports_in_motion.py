@@ -217,3 +217,33 @@ def test_a_support_function_of_places_moves_them() -> None:
     corner = sheet.at((0.0, 0.2, 0.0))
     assert system.displacement(corner)[0, 2] == pytest.approx(0.1 * 0.05**2 * 1.2, rel=1e-12)
     assert system.velocity(corner)[0, 2] == pytest.approx(0.2 * 0.05 * 1.2, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_clamp_keeps_its_place_whatever_the_initial_velocity(method: str) -> None:
+    """Velocities given to the body do not move it; the clamp does no work."""
+    mesh = sa.Mesh.box((1.0, 0.2, 0.2), (4, 1, 1))
+    law, given = sa.energies.neo_hooke(), {"mu": 1e3, "lam": 2e3, "rho": 1.0}
+    body = sa.Body(mesh["body"], sa.elements.hex8_plain, law, velocity=(0.0, 0.0, 1.0), **given)
+    system = sa.System(body, terms=[sa.fix(body["x0"])])
+    problem = sa.DynamicProblem(system, method=method)
+    with told("became 0"):
+        problem.solve(to=3e-3, step=1e-3)
+    assert np.abs(system.displacement(body["x0"])).max() == 0.0
+    assert np.abs(system.velocity(body["x0"])).max() == 0.0
+    assert system.velocity(body["x1"])[0, 2] == pytest.approx(1.0, rel=1e-2)
+    assert abs(problem.energies.drift) < 1e-4 * problem.energies.kinetic
+    assert abs(problem.energies.work) < 1e-12
+
+
+@pytest.mark.collective(rows=0)
+def test_a_clamped_rod_that_turns_against_its_clamp_keeps_its_energy() -> None:
+    """Directors at the clamp had the rates of the spin: 2000 J where there were 0.06."""
+    given = sa.Section.circle(6e-3).rod(E=1e6, nu=0.49, rho=1070.0)
+    mesh, law = sa.Mesh.box((0.2,), (4,), cell="line3"), sa.energies.rod()
+    rod = sa.Body(mesh["body"], sa.elements.ancf_rod, law, spin=(0.0, 0.0, 20.0), **given)
+    problem = sa.DynamicProblem(sa.System(rod, terms=[sa.fix(rod["x0"])]), spectral_radius=0.8)
+    with told("became 0"):
+        problem.solve(to=0.02, step=1e-3)
+    assert problem.energies.total == pytest.approx(0.0646, rel=1e-2)
+    assert abs(problem.energies.drift) < 1e-3 * problem.energies.total

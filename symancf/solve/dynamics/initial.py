@@ -12,7 +12,9 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from mpi4py import MPI
 
+from ...assembly.numbering import EMPTY
 from ...errors import ConstraintError, listed, owner
 from ...newton import ROUND_OFF
 from ...newton.stress_predictor import holds_by_penalties
@@ -58,7 +60,7 @@ def find_initial_values(
     numbers = {"state": m.state, "rate": m.rate}
     system.require_numbers("dynamics begins", numbers, m.second | m.first)
     accelerations.kinematics.window = h
-    m.prescribe(system.time, h)
+    _prescribe(m, h, warns)
     accelerations.kinematics.refresh()
     multipliers = m.state[m.algebraic].copy()
     m.state[m.algebraic] = 0.0
@@ -80,6 +82,28 @@ def find_initial_values(
         raise
     finally:
         accelerations.newton.tangent.stale = True
+
+
+def _prescribe(m: EquationsOfMotion, h: float, warns: bool) -> None:
+    """Write what supports prescribe, rates of zero where they stand still (collective)."""
+    system, own = m.system, m.system.numbering.fixed_by
+    fixed = (own >= 0) & (own < EMPTY) & (m.second | m.first)
+    change = np.where(fixed, np.abs(m.rate), 0.0)
+    m.rate[fixed] = m.acceleration[fixed] = 0.0
+    m.prescribe(system.time, h)
+    for support in m.moving:
+        change[support.offsets] = 0.0
+    k = int(change.argmax()) if len(change) else 0
+    mine = (float(change[k]), int(own[k])) if len(change) else (0.0, -1)
+    most, number = max(system.comm.allgather(mine))
+    fastest = system.comm.allreduce(float(np.abs(m.rate).max(initial=0.0)), op=MPI.MAX)
+    if warns and most > VELOCITY_CHANGE_TOLERANCE * max(fastest, most):
+        name = owner(system.name(system.terms[number]))
+        system.once.warn(
+            ("initial velocities", name),
+            f"the initial velocities are up to {most:.3g} at the support {name!r}, which stands "
+            f"still at t = {system.time:g}: they became 0 there",
+        )
 
 
 def _leave_wild(m: EquationsOfMotion, h: float) -> None:

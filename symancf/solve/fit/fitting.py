@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ...errors import ParameterError
 from ...kinematics.naming import law_of, signature
@@ -17,7 +18,7 @@ from .coupons import Coupons
 from .joint import Joint, Structure
 from .limits import Limits
 from .material_test import MaterialTest
-from .result import Fit, identified
+from .result import Fit, differences, identified
 from .structure_test import StructureTest
 
 if TYPE_CHECKING:
@@ -141,6 +142,9 @@ def _result(
         f"these tests say nothing of {', '.join(left)}: no stress depends on it; give it to the "
         "body yourself"
     ]
+    unknown += _few(joint.tests, len(moved))
+    answers = tuple(joint.answers(values))
+    stable = [*_unlike(joint.tests, answers), *_far(joint.structures, values), *stable]
     notes = [*joint.notes, *unknown, *(silent if left else []), *limits.told(joint.names, theta)]
     return Fit(
         name=title,
@@ -150,7 +154,7 @@ def _result(
         errors=dict(zip(moved, map(float, errors), strict=True)),
         correlation=correlation,
         tests=tuple(joint.tests),
-        stresses=tuple(joint.answers(values)),
+        stresses=answers,
         incompressible=coupons is not None and coupons.response.incompressible,
         notes=(*notes, *stable),
         response=None if coupons is None else coupons.response,
@@ -311,3 +315,40 @@ def _ordered(pair: Sequence[object]) -> bool:
     """Whether a pair is of numbers, the smaller first."""
     low, high = pair
     return isinstance(low, int | float) and isinstance(high, int | float) and low < high
+
+
+def _few(tests: Sequence[Any], number: int) -> list[str]:
+    """Return a sentence where few data tell the scatter, from which standard errors are."""
+    rows = [test.data.size for test in tests]
+    unknown = sum(n for test, n in zip(tests, rows, strict=True) if test.error is None)
+    free = unknown * (1.0 - number / sum(rows))
+    factor = float(stdtrit(free, 0.975)) if number and free > 1e-9 else 0.0
+    if factor < 2.2:
+        return []
+    return [
+        f"few data: an interval of 95 % is {factor:.2g} standard errors to each side, by Student's "
+        f"t of {free:.2g} degrees of freedom"
+    ]
+
+
+def _unlike(tests: Sequence[Any], answers: Sequence[Array]) -> list[str]:
+    """Return sentences on tests that the constants found do not answer."""
+    return [
+        f"{name}: {100 * rms:.3g} % of the range beside the data: these are no constants of this "
+        "test; give start= nearer, look at units and signs of the data, or take another law"
+        for name, rms in differences(tests, answers).items()
+        if rms > 0.25
+    ]
+
+
+def _far(structures: Sequence[Structure], values: Mapping[str, float]) -> list[str]:
+    """Return a sentence where constants of structures are far from where they began."""
+    pairs = [(n, x) for s in structures for n, x in zip(s.names, s.first, strict=True) if x != 0.0]
+    ratios = {n: abs(values[n] / x) for n, x in pairs}
+    name = max(ratios, key=lambda n: ratios[n], default=None)
+    if name is None or 1.0 / 300.0 < ratios[name] < 300.0:
+        return []
+    return [
+        f"{name} = {values[name]:.3g} is {ratios[name]:.2g} times the value that it began with: "
+        "look whether the data have the units of the model"
+    ]

@@ -47,7 +47,7 @@ class Structure:
         self.objective = Objective(
             f"fit: {test.name}", test.problem, test.goals, [parameters[n] for n in self.names]
         )
-        self.at = self.objective.values
+        self.first = self.at = self.objective.values
 
     def go_to(self, values: Mapping[str, float]) -> None:
         """Solve for values (collective).
@@ -185,14 +185,16 @@ class Joint:
     def _refined(self, begin: Array, size: Array, low: Array, high: Array) -> Array:
         """Return the constants of least squares from a start, over some size (collective)."""
         last: dict[bytes, tuple[Array, Array]] = {}
-        outside = np.finfo(float).max ** 0.25  # the difference where there is no equilibrium
+        outside = np.finfo(float).max ** 0.25  # where there is no equilibrium, or no derivative of it
 
         def at(x: Array) -> tuple[Array, Array]:
             key = x.tobytes()
             if key not in last:
                 try:
                     rest, by = self.differences(x * size)
-                except ConvergenceError:
+                except (ConvergenceError, ParameterError):  # also: no derivatives
+                    if not last:
+                        raise
                     rows = len(next(iter(last.values()))[0])
                     return np.full(rows, outside), np.zeros((rows, len(size)))
                 last.clear()

@@ -61,15 +61,7 @@ class Fit:
     @property
     def rms(self) -> dict[str, float]:
         """Root mean square of the difference over the range of data, by the names of tests."""
-        result = {}
-        for test, stress in zip(self.tests, self.stresses, strict=True):
-            size = float(np.ptp(test.data)) or float(abs(test.data).max())
-            error = float(np.sqrt(np.mean((stress - test.data) ** 2))) / size
-            name = test.name
-            while name in result:
-                name += "'"
-            result[name] = error
-        return result
+        return differences(self.tests, self.stresses)
 
     def predict(self, test: MaterialTest | StructureTest) -> Array:
         """Return (rows, m) stresses [Pa] of the law in another test, or goals of a structure.
@@ -260,6 +252,20 @@ _AXES = {
     MaterialTest: ("stretch", "nominal stress [Pa]"),
     StructureTest: ("number of the datum", "measured"),
 }
+
+
+def differences(
+    tests: Sequence[MaterialTest | StructureTest], answers: Sequence[Array]
+) -> dict[str, float]:
+    """Return the root mean square of answers less data over the range of data, by the tests."""
+    result: dict[str, float] = {}
+    for test, answer in zip(tests, answers, strict=True):
+        size = float(np.ptp(test.data)) or float(abs(test.data).max())
+        name = test.name
+        while name in result:
+            name += "'"
+        result[name] = float(np.sqrt(np.mean((answer - test.data) ** 2))) / size
+    return result
 
 
 def identified(

@@ -248,7 +248,8 @@ class Multigrid:
                 _Level(stored, own, step, by_halves, prescribed, half, beside, coarse=not first)
             )
             self.grids.append(step.grids)
-            pattern, X, grid, ids = step.pattern, step.X, step.grid, step.ids
+            pattern, ids = step.pattern, step.ids
+            X, grid = step.grids.points(ids)
             stored = step.halve() if self._symmetric else pattern
             prescribed, first, half = None, False, None
         self.levels.append(_Level(stored, ids, None, self._symmetric, None))

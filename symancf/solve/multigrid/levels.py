@@ -40,7 +40,7 @@ class LevelTransfer:
     ghost_start, ghost_columns : of the rows that others own.
     sent : (ranks,) blocks of these that go to each rank.
     rows, starts, places : of the blocks that come from others, see ``symancf_add_rows``.
-    X, grid, ids : of the nodes of the next level, ghosts too; ids are the same on every rank.
+    ids : of the nodes of the next level, ghosts too, the same on every rank.
     grids : their grids.
     """
 
@@ -48,8 +48,6 @@ class LevelTransfer:
     column: Ints32
     weight: Singles
     pattern: Pattern
-    X: Array
-    grid: Ints
     ids: Ints
     grids: Grids
     ghost_start: Ints32 = field(default_factory=lambda: np.zeros(1, np.int32))
@@ -182,16 +180,8 @@ def coarsen(
         raise MemoryError("levels of multigrid: not enough memory")
     if comm.size == 1 or level.shared:
         pattern = _alone(start, columns[:blocks], total, level.shared)
-        nodes = grids.points(interpolated.keys)
-        return LevelTransfer(
-            interpolated.start,
-            interpolated.column,
-            interpolated.weight,
-            pattern,
-            *nodes,
-            interpolated.keys,
-            grids,
-        )
+        P = interpolated.start, interpolated.column, interpolated.weight
+        return LevelTransfer(*P, pattern, interpolated.keys, grids)
     row = np.repeat(np.arange(total, dtype=np.int32), np.diff(start))
     pairs = row, columns[:blocks]
     own_weight: Array = np.bincount(
@@ -257,7 +247,7 @@ def _shared(
     start = np.searchsorted(row, np.arange(len(every) + 1))
     pattern = _alone(start, column.astype(np.int32), len(every), shared=True)
     P = entries[0], place[entries[1]].astype(np.int32), entries[2]
-    return LevelTransfer(*P, pattern, *grids.points(every), every, grids)
+    return LevelTransfer(*P, pattern, every, grids)
 
 
 def _apart(
@@ -308,7 +298,6 @@ def _apart(
     return LevelTransfer(
         *P,
         pattern,
-        *grids.points(every),
         every,
         grids,
         ghost_start,

@@ -244,9 +244,13 @@ class EquilibriumSolver:
         self.normals = Normals(system) if reviewed else None
 
     def _searches(self, attempt: Callable[[PETSc.Vec, PETSc.Vec], int]) -> list[Aid]:
-        """Return a line search where cells remember, and all forces of a step have a potential."""
-        system = self.system
-        remember = any(form.kernel.tabulated for form in system.memory.forms)
+        """Return a line search where cells remember, and all forces of a step have a potential.
+
+        Not where their stresses are predicted: a slender body that turns needs full steps.
+        """
+        system, predicts = self.system, self.predicted.predicts if self.predicted else set()
+        forms = (f for f in system.memory.forms if system.assembler.number(f) not in predicts)
+        remember = any(form.kernel.tabulated for form in forms)
         if remember and all(form.kernel.symmetric for form in system.forms):
             return [LineSearch(self.equations, attempt)]
         return []

@@ -266,18 +266,22 @@ class KrylovSolver(LinearSolver):
             self.seconds["assembly"] += time.process_time() - start
             if self._worn():
                 bad = self._renew(state)
-        if rtol is not None:
-            self.aim(rtol)
+        if rtol is not None or needed is None:
+            self.aim(rtol or self._rtol)
         else:
-            self.aim(self._rtol if needed is None else self._forcing.wanted(needed))
+            self.aim(*self._forcing.wanted(needed))
         if self._scaling is not None:
             self._scaling.active = True
         self.ksp.setOperators(self.operator, self.storage.mat)
         return bad
 
-    def aim(self, wanted: Array | float) -> None:
-        """Set the relative tolerance of a Krylov solver, of each connected part."""
+    def aim(self, wanted: Array | float, share: float = 0.0) -> None:
+        """Set the relative tolerance of a Krylov solver, of each connected part.
+
+        `share`: of the right-hand side, above which CG's residual itself may not be; 0: it may.
+        """
         self.ksp.setTolerances(rtol=float(np.min(wanted, initial=1.0)))
+        self.residual.demand(share)
         if self._scaling is not None:
             self._scaling.wanted[:] = wanted
 
