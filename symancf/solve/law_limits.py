@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def nearest_limit(system: DiscreteSystem, state: Array) -> NearestLimit | None:
         numbers = [
             k for k, form in enumerate(system.forms) if form.name in (own, f"{own} (curved)")
         ]
-        binding = system.binding(member)
+        binding: Any = system.binding(member)
         for number, (laws, _) in zip(numbers, binding.variants(system), strict=True):
             if any(_own_ends(member, law) for law, _ in laws):
                 found += _of_form(system, member, number, laws, state)
