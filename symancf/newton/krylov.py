@@ -45,14 +45,20 @@ class PartScaling:
 
     Parameters
     ----------
+    begin : called before each solution.
     look : called with the handles of a right-hand side and of its solution, as the KSP has them;
         returns PETSc's error.
     """
 
     def __init__(
-        self, ksp: PETSc.KSP, rows: RowNorms, vector: PETSc.Vec, look: Callable[[int, int], int]
+        self,
+        ksp: PETSc.KSP,
+        rows: RowNorms,
+        vector: PETSc.Vec,
+        begin: Callable[[], None],
+        look: Callable[[int, int], int],
     ) -> None:
-        self.ksp, self.rows, self._look = ksp, rows, look
+        self.ksp, self.rows, self._begin, self._look = ksp, rows, begin, look
         self.wanted = np.full(rows.parts, 1e-5)
         self.active = True
         self.callbacks = Callbacks()
@@ -89,6 +95,7 @@ class PartScaling:
         return norms
 
     def _before(self, ksp: int, b: int, x: int, context: object) -> None:
+        self._begin()
         self.scaled = self.active
         if not self.active:
             return

@@ -140,7 +140,7 @@ class Preconditioner:
         self._multigrid: Multigrid | PMultigrid | Saddle | Bordered | None = None
         self._products: Products | None = None
         self.callbacks = Callbacks()
-        self._coarse = True
+        self._coarse, self._plain = True, False
         guard = self.callbacks.guard
         self._calls = (
             _SetUp(guard(self._set_up)),
@@ -148,6 +148,7 @@ class Preconditioner:
             _View(guard(self._view)),
         )
         self._around = _Solve(guard(self._begin)), _Solve(guard(self._end))
+        self._before = _Solve(guard(self.begin))
 
     def attach(self) -> None:
         """Give the KSP the preconditioner that its options have chosen (collective).
@@ -169,6 +170,7 @@ class Preconditioner:
         if not self.grids:
             return
         self._plain = not options.hasName("ksp_cg_single_reduction")
+        functions.KSPSetPreSolve(ctypes.c_void_p(self._ksp.handle), self._before, None)
         handle = ctypes.c_void_p(self._ksp.getPC().handle)
         functions.PCShellSetSetUp(handle, self._calls[0])
         functions.PCShellSetApply(handle, self._calls[1])
@@ -300,8 +302,14 @@ class Preconditioner:
         functions.VecRestoreArrayRead(ctypes.c_void_p(r), ctypes.byref(source))
         functions.VecRestoreArray(ctypes.c_void_p(z), ctypes.byref(to))
 
-    def _begin(self, pc: int, ksp: int, b: int, x: int) -> None:
+    def begin(self, *solution: int | None) -> None:
+        """Let CG have its vectors before a solution, whatever its preconditioner is by now.
+
+        For who takes the place of this in the KSP.
+        """
         self._give_vectors(3)  # of PETSc's CG without its variants
+
+    def _begin(self, pc: int, ksp: int, b: int, x: int) -> None:
         if isinstance(self._multigrid, Bordered):
             right = ctypes.c_void_p(b)
             with _written(right, self._matrix.numbering.rows) as numbers:

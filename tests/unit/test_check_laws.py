@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 from typing import Any
 
@@ -276,6 +277,14 @@ def test_no_alarm_on_laws_of_the_literature(name: str) -> None:
 def test_mutants_of_the_catalogue_are_named() -> None:
     found = mutants.run(2026, 10)
     assert found["named"] == found["judged"] > 7
+
+
+def test_moduli_that_agree_at_the_numbers_alone_are_not_proved() -> None:
+    """With E3 = 1 a wrong exponent of E3 leaves them; SymPy looks for a proof without end."""
+    mutant = mutants._mutated("orthotropic", "exponent", random.Random(10))
+    assert mutant is not None
+    assert mutant.what == "1/E3 -> E3**(-2)"
+    assert mutants.verdict(mutant)[0] == "named"
 
 
 # ---- terms -----------------------------------------------------------------------------------

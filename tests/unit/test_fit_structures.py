@@ -225,3 +225,27 @@ def test_wrong_tests_of_structures_are_refused() -> None:
     clamps = sa.StructureTest(block.problem, block.force, [1.0])
     with refused(wrong, asked="mu"):
         sa.fit(neo_hooke(), [coupon, clamps])
+
+
+def test_data_in_another_unit_are_told_and_the_next_fit_is_as_the_first() -> None:
+    beam = Cantilever(trace=False)
+    beam.EI.value = 2.5
+    beam.problem.solve()
+    rise, wrong = beam.problem.value(beam.rise), "look whether the data have the units of the model"
+    beam.EI.value = 1.0
+    beam.problem.solve()
+    for unit, is_told in ((1.0, False), (1e-3, True), (1.0, True), (1.0, False)):
+        found = sa.fit(beam.EI, sa.StructureTest(beam.problem, beam.rise, [unit * rise]))
+        assert beam.problem.value(beam.rise) == pytest.approx(unit * rise, rel=1e-6)
+        assert any(wrong in note for note in found.notes) == is_told
+    two = [beam.rise, beam.moment]
+    found = sa.fit(beam.EI, sa.StructureTest(beam.problem, two, [2.0 * rise, 0.1]))
+    assert any("of the range beside the data" in note for note in found.notes)
+
+
+def test_a_structure_whose_parameter_changed_is_solved_anew() -> None:
+    """Another fit may have changed it."""
+    beam = Cantilever(trace=False)
+    test = sa.StructureTest(beam.problem, beam.rise, [beam.problem.value(beam.rise)])
+    beam.EI.value = 2.5
+    assert sa.fit(beam.EI, test).values["EI"] == pytest.approx(1.0, rel=1e-6)

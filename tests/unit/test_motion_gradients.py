@@ -629,7 +629,7 @@ def test_a_chain_of_many_rigid_bodies() -> None:
     p = parameters(k=300.0, m=0.2)
     bodies = [
         sa.RigidBody(mass=p["m"], inertia=(1e-3,) * 3, position=(0.3 * n, 0.0, 0.0))
-        for n in range(32)
+        for n in range(29)
     ]
     middles = [body.at((0.3 * n, 0.0, 0.0)) for n, body in enumerate(bodies)]
 
@@ -642,7 +642,7 @@ def test_a_chain_of_many_rigid_bodies() -> None:
     ]
     terms.append(sa.gravity((0.0, 0.0, -9.81)))
     goal = sa.Goal(lambda u_a, v_a: u_a[2] + 0.1 * v_a[2], middles[2])
-    Case(bodies, terms, goal, [*p.values()]).check(to=0.06, step=0.02)
+    Case(bodies, terms, goal, [*p.values()]).check(to=0.04, step=0.02)
 
 
 def test_remainders_are_of_second_order() -> None:
@@ -764,5 +764,15 @@ def cord(_: bool) -> Case:
 def test_pressures_and_tensions_as_unknowns(model: Any, gas: bool) -> None:
     case = model(gas)
     case.check(to=0.05, step=0.01, stops=[0.025])
-    with pytest.raises(sa.ParameterError, match="gas as unknowns"):
-        case.problem.sensitivity(case.variables, of=[case.goal])
+    case.problem.reset()
+    for variable, value in zip(case.variables, case.before, strict=True):
+        variable.value = value
+    case.problem.solve(to=0.02, step=0.01, trace=sa.Trace())
+    if model is cord:  # friction at the eyelet
+        with pytest.raises(sa.ParameterError, match="laws with memory"):
+            case.problem.sensitivity(case.variables, of=[case.goal])
+        return
+    (direct,) = case.problem.sensitivity(case.variables, of=[case.goal])
+    exact = case.problem.gradient(case.goal, case.variables)
+    for variable in case.variables:
+        assert direct[variable] == pytest.approx(exact[variable], rel=1e-9)

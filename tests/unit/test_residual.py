@@ -159,3 +159,26 @@ def test_cg_goes_on_until_the_residual_itself_is_small() -> None:
     assert left[1] <= 1.01e-9
     assert left[0] == left[2] > 1e-3
     assert iterations[0] == iterations[2] < iterations[1]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_cg_has_its_vectors_with_another_preconditioner(count: int) -> None:
+    bodies = []
+    for k in range(count):
+        mesh = sa.Mesh.box((1.0, 1.0, 1.0), (3, 3, 3), warp=lambda X, k=k: X + 2.0 * k)
+        law, moduli = sa.energies.neo_hooke(), {"mu": 1.0, "lam": 1.0}
+        bodies.append(sa.Body(mesh["body"], sa.elements.hex8_plain, law, name=f"b{k}", **moduli))
+    terms = [term for b in bodies for term in (sa.fix(b["x0"]), sa.traction(b["x1"], (0, 0, 0.01)))]
+    problem = sa.StaticProblem(sa.System(*bodies, terms=terms), options={"pc_type": "grids"})
+    problem.solve()
+    ksp = problem.snes.getKSP()
+    A, _ = ksp.getOperators()
+    b, x, r = A.createVecRight(), A.createVecRight(), A.createVecRight()
+    b.set(1.0)
+    ksp.getPC().setType("none")
+    ksp.setTolerances(rtol=1e-6)
+    ksp.solve(b, x)
+    A.mult(x, r)
+    r.axpy(-1.0, b)
+    assert ksp.getType() == "cg"
+    assert r.norm() < 0.01 * b.norm()

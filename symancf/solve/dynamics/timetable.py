@@ -109,8 +109,7 @@ class Timetable:
         """Return what functions of time are at some times (times, columns)."""
         with answers_cached():
             functions = [
-                evaluate_at(name, value, times)
-                for _, name, value in self._columns.values()
+                evaluate_at(name, value, times) for _, name, value in self._columns.values()
             ]
         return np.transpose(functions).reshape(len(times), -1)
 

@@ -93,18 +93,57 @@ class Coupons:
         slopes = [d.reshape(*p.shape, len(by)) for p, (_, d) in zip(flat, every, strict=True)]
         return np.concatenate(flat, axis=-1), np.concatenate(slopes, axis=-2)
 
-    def best(self, start: Mapping[str, float], seed: int) -> Array:
-        """Return the constants of the smallest sum of squares over several starts."""
+    def best(self, start: Mapping[str, float], seed: int) -> tuple[Array, list[Array]]:
+        """Return the constants of the smallest sum of squares over several starts, and others.
+
+        The others are where least squares from the other starts come to, to few digits.
+        """
         if not self.response.incompressible:
-            return self._refined(self._compressible(start, seed), ())[0]
-        moduli = [n for n in self.names if n in self.response.linear and n not in start]
+            return self._refined(self._compressible(start, seed), ())[0], []
+        moduli = self._moduli(start)
         every = self._candidates(moduli, start, seed)
         candidates = sorted(every, key=lambda c: c[0])[:REFINED]
         rough = [self._refined(c[1], moduli, ROUGH) for c in candidates if np.isfinite(c[0])]
         if not rough:
             raise self.no_stress(candidates[0][1])
-        best, _ = min(rough, key=lambda found: found[1])
-        return self._refined(best, moduli)[0]
+        rough.sort(key=lambda found: found[1])
+        return self._refined(rough[0][0], moduli)[0], [theta for theta, _ in rough[1:]]
+
+    def rivals(
+        self, theta: Array, others: Sequence[Array], start: Mapping[str, float]
+    ) -> list[str]:
+        """Return a sentence on a minimum that these tests cannot tell from the best one.
+
+        Its sum of squares is larger by no more than that of two standard errors.
+        """
+
+        def left(x: Array) -> Array:
+            return (self.stress(x, ())[0] - self.data) / self.scale
+
+        best, free = left(theta), len(self.data) - len(theta)
+        square = float(best @ best)
+        known = any(test.error is not None for test in self.tests)
+        room = 4.0 if known else 4.0 * square / max(free, 1)
+
+        def rival(x: Array) -> bool:
+            rest = left(x)
+            apart = float(np.linalg.norm(rest - best)) > 0.1 * square**0.5
+            return apart and float(rest @ rest) < square + room
+
+        for rough in filter(rival, others):
+            other, _ = self._refined(rough, self._moduli(start))
+            if rival(other):
+                values = zip(self.names, other, strict=True)
+                text = ", ".join(f"{n} = {x:.3g}" for n, x in values)
+                return [
+                    f"another minimum fits these tests as well, {text}: other kinds of tests tell "
+                    "them apart; start= or bounds= choose one"
+                ]
+        return []
+
+    def _moduli(self, start: Mapping[str, float]) -> list[str]:
+        """Return the names of moduli to be found by linear least squares."""
+        return [n for n in self.names if n in self.response.linear and n not in start]
 
     def no_stress(self, theta: Array) -> ConvergenceError:
         """Return the error of a law without stresses: the first test and stretch, and why."""
@@ -137,7 +176,7 @@ class Coupons:
             return {}
         fixed = {n: x for n, x in {**self.fixed, **values}.items() if n in response.parameters}
         first = Coupons.of(self.law, tests, fixed, self.limits.bounds, True, self.positive_terms)
-        return first.values(first.best(start, seed))
+        return first.values(first.best(start, seed)[0])
 
     def _candidates(
         self, moduli: Sequence[str], start: Mapping[str, float], seed: int

@@ -44,6 +44,7 @@ class Structure:
                 given=test.name,
                 possible=tuple(names),
             )
+        test.renew()
         self.objective = Objective(
             f"fit: {test.name}", test.problem, test.goals, [parameters[n] for n in self.names]
         )
@@ -147,7 +148,9 @@ class Joint:
         ConvergenceError : there is no equilibrium at the start.
         """
         if self.coupons is not None and not self.structures:
-            return self.coupons.best(start, seed)
+            theta, others = self.coupons.best(start, seed)
+            self.notes += self.coupons.rivals(theta, others, start)
+            return theta
         candidates = self._starts(start, seed)
         for k, candidate in enumerate(candidates):
             unknown = [n for n in self.names if n not in candidate]
@@ -178,14 +181,14 @@ class Joint:
             present = {**dict(zip(structure.names, structure.at, strict=True)), **present}
         if self.coupons is None or len(self.coupons.data) < len(self.coupons.names):
             return [{**present, **start}]
-        alone = self.coupons.best(start, seed)
+        alone, _ = self.coupons.best(start, seed)
         own = dict(zip(self.coupons.names, map(float, alone), strict=True))
         return [{**present, **own, **start}, {**own, **present, **start}]
 
     def _refined(self, begin: Array, size: Array, low: Array, high: Array) -> Array:
         """Return the constants of least squares from a start, over some size (collective)."""
         last: dict[bytes, tuple[Array, Array]] = {}
-        outside = np.finfo(float).max ** 0.25  # where there is no equilibrium, or no derivative of it
+        outside = np.finfo(float).max ** 0.25  # where there is no answer, or no derivative
 
         def at(x: Array) -> tuple[Array, Array]:
             key = x.tobytes()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from mpi4py import MPI
 
 from ...assembly.configuration import discrete_system
 from ...errors import OwnAttributes, ParameterError
@@ -176,6 +177,14 @@ class StructureTest(Measurement, Displayable, OwnAttributes):
                 return False
             raise
         return True
+
+    def renew(self) -> None:
+        """Solve anew where a parameter, as of another fit, changed since (collective)."""
+        problem = self.problem
+        if isinstance(problem, StaticProblem) and problem._solution:
+            present = problem.system.comm.allreduce(problem._is_present(), op=MPI.LAND)
+            if not present:
+                problem._solve_with(lambda: None)
 
     def answer(self, values: Mapping[str, float]) -> Array:
         """Return the goals, in the shape of the data, with values of its parameters (collective).

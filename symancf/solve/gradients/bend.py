@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,11 @@ SMALL = 1e-4
 
 
 def along(
-    system: DiscreteSystem, function: Callable[[float], Sequence[Array]], step: float, what: str
+    system: DiscreteSystem,
+    function: Callable[[float], Sequence[Array]],
+    step: float,
+    what: str,
+    scales: Sequence[Array] = (),
 ) -> list[Array]:
     """Return the derivatives at 0 of arrays that are exact first derivatives (collective).
 
@@ -41,6 +46,8 @@ def along(
     function : of h, which is the same on every rank; arrays of this rank.
     step : the h over which kinematics change by `STEP`.
     what : in messages.
+    scales : factors that make the arrays comparable, of which the largest then measures errors;
+        none: each array has errors of its own.
 
     Raises
     ------
@@ -49,15 +56,18 @@ def along(
     best, least = [np.zeros(0)], np.inf
     for _ in range(TRIALS):
         ends = [(function(k * step), function(-k * step)) for k in (1, 2, 3)]
-        found, error = [], 0.0
-        for arrays in zip(*(zip(*pair, strict=True) for pair in ends), strict=True):
+        found, sizes, errors = [], list[float](), list[float]()
+        every = zip(*(zip(*pair, strict=True) for pair in ends), strict=True)
+        for scale, arrays in zip(scales or repeat(1.0), every, strict=False):
             changes = [(a - b) / step for a, b in arrays]
             sixth = sum(w * x for w, x in zip(SIXTH, changes, strict=True))
             fourth = sum(w * x for w, x in zip(FOURTH, changes, strict=True))
-            size = SMALL * STEP / step * _largest(system, arrays[0][0])
-            size = max(size, _largest(system, sixth))
-            error = max(error, _largest(system, sixth - fourth) / size if size else 0.0)
+            parts = arrays[0][0], sixth, sixth - fourth
+            there, size, off = (_largest(system, scale * x) for x in parts)
+            sizes.append(max(SMALL * STEP / step * there, size))
+            errors.append(off)
             found.append(sixth)
+        error = _relative([max(errors)], [max(sizes)]) if scales else _relative(errors, sizes)
         if error < least:
             best, least = found, error
         if error < WANTED:
@@ -71,6 +81,11 @@ def along(
             given=least,
         )
     return best
+
+
+def _relative(errors: Sequence[float], sizes: Sequence[float]) -> float:
+    """Return the largest error by the size that belongs to it."""
+    return max(off / size if size else 0.0 for off, size in zip(errors, sizes, strict=True))
 
 
 def step_of(system: DiscreteSystem, direction: Array) -> float:
@@ -100,7 +115,9 @@ def bend(system: DiscreteSystem, a: Array, b: Array, what: str) -> Derivatives:
             raise ParameterError(f"{what}: a law has no derivatives beside the state", asked=what)
         return [found.values, found.coordinates, *(found.rows[k] for k in numbers)]
 
-    values, coordinates, *rows = along(system, beside, step_of(system, b), what)
+    scales = [system.assembler.values, system.numbering.natural(system.extent)]
+    scales += [system.forms[k].cell for k in numbers]
+    values, coordinates, *rows = along(system, beside, step_of(system, b), what, scales)
     return replace(
         first, values=values, coordinates=coordinates, rows=dict(zip(numbers, rows, strict=True))
     )

@@ -110,8 +110,8 @@ def require_tangent(
     if abs(one - other) > 1e-9 * size:  # no round-off
         raise ParameterError(
             f"a law of this system leaves something out of its tangent, so that the {what} would "
-            "be wrong: problem.gradient(goal, parameters) takes the exact transpose of equilibria, and "
-            "of motions with other damping",
+            "be wrong: problem.gradient(goal, parameters) takes the exact transpose, of motions "
+            "with other damping",
             asked=what,
             given=abs(one - other) / size,
         )

@@ -207,7 +207,8 @@ class KrylovSolver(LinearSolver):
         self.begin()
         self._scaling: PartScaling | None = None
         if rows.parts > 1:
-            self._scaling = PartScaling(ksp, rows, self._rows, self.residual.look)
+            begin = self._preconditioner.begin
+            self._scaling = PartScaling(ksp, rows, self._rows, begin, self.residual.look)
 
     @property
     def assembles(self) -> bool:
