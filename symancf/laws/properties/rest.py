@@ -118,7 +118,7 @@ def _equal_nearby(sample: LawSample, C: Any, symbols: Mapping[str, sp.Symbol]) -
     shifts = np.random.default_rng(1).uniform(0.005, 0.01, len(symbols))
     values = {p: x * (1.0 + d) for (p, x), d in zip(sample.values.items(), shifts, strict=True)}
     at = {symbols[p]: sp.Float(x) for p, x in values.items()}
-    numbers = np.array([[float(sp.sympify(e).xreplace(at)) for e in row] for row in C])
+    numbers = np.array([[float((sp.Integer(0) + e).xreplace(at)) for e in row] for row in C])
     declared = sample.declaration.of(values)
     pairs = [(float(engineering(n, numbers)), float(x)) for n, x in declared.items()]
     return all(abs(a - b) <= 1e-8 * max(abs(b), sample.scale * 1e-3) for a, b in pairs)
