@@ -676,6 +676,59 @@ class CellBodyBinding:
             tables[()] = {}
         return [(ids, everywhere | columns) for columns in tables.values()]
 
+    def _rows(
+        self,
+        configuration: Configuration,
+        name: str,
+        kernel: jit.Kernel,
+        patch: Patch,
+        own: Mapping[str, Array | Field],
+        ids: Ints | None,
+    ) -> Array:
+        """Return the parameters of cells, those of the body and `own` ones (collective)."""
+        filled = {*own, *kernel.memory, *kernel.optional}
+        missing = [k for k, parameter in enumerate(kernel.cell) if parameter not in filled]
+        names, points = [kernel.cell[k] for k in missing], [kernel.points[k] for k in missing]
+        cell = np.zeros((len(patch.cells), len(kernel.cell)))
+        cell[:, missing] = self.cell_parameters(
+            configuration, names, points, patch.cells, patch.ids
+        )
+        with together(configuration.comm):
+            for k, key in _own_columns(kernel, own):
+                of = f"{key} of {name}"
+                cell[:, k] = self._column(of, own[key], kernel.points[k], patch, ids)
+        return cell
+
+    def _fields_of_cells(
+        self, names: Sequence[str], own: Mapping[str, Array | Field]
+    ) -> dict[int, Field]:
+        """Return the fields of values that give columns of cells, by the columns' numbers."""
+        given = ((k, own.get(x, self.body.parameters.get(x))) for k, x in enumerate(names))
+        return {k: field for k, field in given if isinstance(field, Field) and field.of_cells}
+
+    def _watch(
+        self,
+        name: str,
+        names: Sequence[str],
+        own: Collection[str],
+        domains: Mapping[str, Domain],
+        ids: Ints | None,
+        tables: CellTables,
+    ) -> Callable[[int, Array, float], None]:
+        """Return what looks at the values of a column of cells; see `form` and `CellFields`."""
+        body = self.body
+
+        def require(column: int, numbers: Array, time: float) -> None:
+            key, cells = names[column], np.arange(len(numbers)) if ids is None else ids
+            if key in own and key in domains:
+                domains[key].require(key, f"{key} of {name}", numbers, cells=cells)
+            elif key not in own:
+                body._require_cells(key, numbers, cells)
+                if key in body._combined:
+                    body._numbers(time, tables)
+
+        return require
+
     def form(
         self,
         configuration: Configuration,
@@ -696,41 +749,20 @@ class CellBodyBinding:
         body, own = self.body, values or {}
         patch = patch or self.interpolation.patch()
         ids = self._numbers(patch.ids, [*body.parameters.values(), *own.values()])
-        numbers_of_cells = np.arange(len(patch.cells)) if ids is None else ids
         count = patch.gathered.scalars.shape[1]
         space = patch.element.space.with_scalars(count) if count else patch.element.space
         name_of_kernel = body._kernel_name(laws, patch.element)
         own_modes: dict[str, Any] = {"modes": modes} if modes else {}
         kernel = jit.cells(name_of_kernel, space, laws, configuration.comm, **own_modes)
-        filled = {*own, *kernel.memory, *kernel.optional}
-        missing = [k for k, parameter in enumerate(kernel.cell) if parameter not in filled]
-        names, points = [kernel.cell[k] for k in missing], [kernel.points[k] for k in missing]
-        cell = np.zeros((len(patch.cells), len(kernel.cell)))
-        cell[:, missing] = self.cell_parameters(
-            configuration, names, points, patch.cells, patch.ids
-        )
-        tables: CellTables = []
-
-        def require(column: int, numbers: Array, time: float) -> None:
-            key = kernel.cell[column]
-            if key not in own:
-                body._require_cells(key, numbers, numbers_of_cells)
-                if key in body._combined:
-                    body._numbers(time, tables)
-            elif domains and key in domains:
-                domains[key].require(key, f"{key} of {name}", numbers, cells=numbers_of_cells)
-
+        cell = self._rows(configuration, name, kernel, patch, own, ids)
         with together(configuration.comm):
-            for k, parameter in enumerate(kernel.cell):
-                if parameter in own:
-                    of = f"{parameter} of {name}"
-                    cell[:, k] = self._column(of, own[parameter], kernel.points[k], patch, ids)
-                    require(k, cell[:, k], configuration.time)
             tables = [] if ids is None else self._tables(kernel.cell, kernel.points, cell, ids)
             if tables:
                 body._numbers(configuration.time, tables)
-        of_cell = ((k, own.get(x, body.parameters.get(x))) for k, x in enumerate(kernel.cell))
-        fields = {k: field for k, field in of_cell if isinstance(field, Field) and field.of_cells}
+            require = self._watch(name, kernel.cell, own, domains or {}, ids, tables)
+            for k, _ in _own_columns(kernel, own):
+                require(k, cell[:, k], configuration.time)
+        fields = self._fields_of_cells(kernel.cell, own)
         vertices, start = patch.vertices
         uniform_values = body._uniform_values(tables).items()
         parameter_names = {*kernel.uniform, *kernel.cell}
@@ -856,6 +888,11 @@ class CellBodyBinding:
         """Let pressures of a finite modulus follow the present state of a motion."""
         if configuration.moves and (own := self.pressures):
             own.settle(configuration)
+
+
+def _own_columns(kernel: jit.Kernel, own: Collection[str]) -> list[tuple[int, str]]:
+    """Return the columns of a kernel's parameters of cells that have some names."""
+    return [(k, name) for k, name in enumerate(kernel.cell) if name in own]
 
 
 def _sizes(element: Element) -> dict[str, Domain]:
