@@ -180,7 +180,7 @@ class StructureTest(Measurement, Displayable, OwnAttributes):
 
     def renew(self) -> None:
         """Solve anew where a parameter, as of another fit, changed since (collective)."""
-        problem = self.problem
+        problem: Any = self.problem
         if isinstance(problem, StaticProblem) and problem._solution:
             present = problem.system.comm.allreduce(problem._is_present(), op=MPI.LAND)
             if not present:
