@@ -16,12 +16,12 @@ from tests import walks
 
 # functions and files; see tests/walks.py
 CEILINGS = {
-    "whole": (698, 111),
+    "whole": (701, 111),
     "first": (299, 60),
     "second": (108, 36),
-    "motion": (485, 76),
+    "motion": (486, 76),
 }
-STATEMENTS = 65907
+STATEMENTS = 66085
 
 
 @cache
