@@ -392,7 +392,7 @@ def test_a_contact_that_stays_open_costs_no_iterations() -> None:
         assert problem.history.cut_backs == 0
         found.append((step.iterations, system.state.copy()))
     (few, alone), (number, state) = found
-    assert number <= 1.5 * few
+    assert number <= 2 * few  # GMRES ends by another norm than CG
     assert state == pytest.approx(alone, abs=1e-6 * np.abs(alone).max())
 
 

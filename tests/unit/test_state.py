@@ -374,11 +374,11 @@ def test_states_of_the_same_displacements_share_them() -> None:
 @pytest.mark.skipif(not map_large_arrays(), reason="not glibc")
 def test_large_arrays_give_their_memory_back() -> None:
     before = present_memory()
-    array = np.ones(2 * LARGE_ARRAY // 8)
-    after = np.ones(1000)  # behind it on a heap
-    assert present_memory() - before > 0.9 * array.nbytes
+    array = np.ones(16 * LARGE_ARRAY // 8)  # much more than what else comes and goes
+    after, size = np.ones(1000), array.nbytes  # behind it on a heap
+    assert present_memory() - before > 0.6 * size
     del array
-    assert present_memory() - before < 0.1 * LARGE_ARRAY
+    assert present_memory() - before < 0.4 * size
     del after
 
 
