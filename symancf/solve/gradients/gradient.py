@@ -128,8 +128,10 @@ def require_variables(system: DiscreteSystem, parameters: Any) -> list[Variable]
     for variable in require_any_variables(system, parameters):
         if isinstance(variable, Shape):
             raise ParameterError(
-                f"derivatives by the {variable.name} are known of equilibria and their histories "
-                "alone, StaticProblem.gradient; compare others with meshes beside",
+                f"derivatives by the {variable.name} are known of equilibria, their histories and "
+                "limit loads: StaticProblem.gradient, sensitivity, limit_gradient. Of others take "
+                "differences of models with moved nodes; optimisers take a function that makes "
+                "the model of a design anew (guide, Gradients, Shapes)",
                 asked="Shape",
                 given=variable.name,
             )

@@ -25,10 +25,11 @@ def has_shape(element: Element) -> bool:
 
 
 class Shape(OneProcess, Displayable):
-    r"""Reference positions X of the nodes of a body; for `StaticProblem.gradient`.
+    r"""Reference positions X of the nodes of a body; for gradients of statics.
 
     ``gradient[shape]`` has one row :math:`\partial J/\partial X_i` for each node, (nodes, 3) in the
-    order of the mesh, as ``body["region"].X`` of all of it.
+    order of the mesh, as ``body["region"].X`` of all of it. `StaticProblem.gradient`,
+    `StaticProblem.sensitivity` and `StaticProblem.limit_gradient` know it.
 
     Places of the body, ``body.at(X)`` and nodes, move with its material: they stay at the same
     parameters of their cells. What is written as numbers stays as it is: forces, points of

@@ -17,7 +17,7 @@ from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
 from ...values.series import Shifted, TimeSeries
 from ..gradients.by_shape import ShapeDerivative
-from ..gradients.gradient import AnyVariable, Gradient, Variable, require_tangent, to_owners
+from ..gradients.gradient import AnyVariable, Gradient, require_tangent, to_owners
 from ..gradients.shape import Shape
 from ..gradients.switch import distance_to_switch, warn_at_switch
 from ..rates import DIFFERENCE_STEP, Quotients, Rates, rates
@@ -224,8 +224,13 @@ class Adjoint:
         own = (factor * goal.by_field(self.system, field) for factor, goal in goals)
         return self.system.sum(sum(own, np.zeros(len(field.values))))
 
-    def sensitivity(self, variables: Sequence[Variable], goals: Sequence[Goal]) -> list[Gradient]:
-        """Return the derivatives of goals by variables, one linear system each (collective)."""
+    def sensitivity(
+        self, variables: Sequence[AnyVariable], goals: Sequence[Goal]
+    ) -> list[Gradient]:
+        """Return the derivatives of goals by variables, one linear system each (collective).
+
+        By a shape one for each goal instead: a node has three values.
+        """
         system = self.system
         self.require_tangent()
         slopes = [goal.slopes(system) for goal in goals]
@@ -233,7 +238,14 @@ class Adjoint:
         found: list[list[tuple[AnyVariable, float | Array]]] = [[] for _ in goals]
         values: list[Array]
         for variable in variables:
-            if isinstance(variable, Field):
+            if isinstance(variable, Shape):
+                pairs = zip(slopes, goals, strict=True)
+                values = [
+                    np.asarray(self.derivative(variable, own, self.pulled(own), [(1.0, goal)])[0])
+                    for own, goal in pairs
+                ]
+                changes = True
+            elif isinstance(variable, Field):
                 cells = range(len(variable.values))
                 columns = [self._moved(slopes, *self._of_cell(variable, k)) for k in cells]
                 values = [

@@ -325,6 +325,34 @@ class Arc:
         solver.history.seconds["solve"] += time.process_time() - start
         return number
 
+    def softest(self) -> Array | None:
+        """Return the vector in which the tangent here is nearly singular, None: none (collective).
+
+        Of rows, of length 1, by inverse iteration.
+        """
+        numbering = self.system.numbering
+        if not self.linearize():
+            return None
+        x = numbering.to_rows(np.where(numbering.fixed_by >= 0, 0.0, numbering.random(5)))
+        for _ in range(4):
+            found = self.solve(x)
+            if found is None:
+                return None
+            size = float(np.sqrt(self.system.sum(np.array([found @ found]))[0]))
+            if not np.isfinite(size) or size == 0.0:
+                return None
+            x = found / size
+        return x
+
+    def stiffness(self, x: Array) -> float:
+        """Return x . K x at the present place, of rows (collective)."""
+        system = self.system
+        v, f = np.zeros_like(system.state), np.zeros_like(system.state)
+        self._du.setArray(x)
+        self.solver.vectors.to_local(self._du, v)
+        system.assembler.product(system.state, v, f)
+        return float(system.sum(np.array([x @ system.numbering.to_rows(f)]))[0])
+
     def unit(self, way: Direction, along: Direction) -> Direction:
         """Return a direction with length 1 that goes on `along` (collective)."""
         length = math.copysign(self.norm(way), self.product(way, along))

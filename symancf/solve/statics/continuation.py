@@ -517,7 +517,9 @@ class Continuation:
 
     def _warn(self, crossing: Crossing) -> None:
         """Note a bifurcation."""
-        history, point, number = self.solver.history, crossing.before, crossing.eigenvalues
+        self._remember(self._stepping)
+        history, number = self.solver.history, crossing.eigenvalues
+        point = self.crossings.place(crossing)
         self._end_at(point)
         values = history._at_point()
         history.bifurcations.append(

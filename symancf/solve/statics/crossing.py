@@ -6,7 +6,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from ...newton import ROUND_OFF_FACTOR
+from ..solver import is_symmetric
 from .arc import Arc, Direction, PathPlane
 from .convergence import EPS
 from .stretch import PathPoint, Stretch
@@ -99,6 +102,33 @@ class Crossings:
             return self._search(full, full.length, doubtful)
         finally:
             self.arc.floor = 0.0 * self.arc.scale
+
+    def place(self, crossing: Crossing) -> PathPoint:
+        r"""Return where the eigenvalue of a crossing is zero (collective).
+
+        With the vector x in which the tangent is nearly singular :math:`x \cdot K x` is the
+        eigenvalue at both points, but for the square of their distance, and linear between them.
+        Of several eigenvalues, unsymmetric tangents and iterative solvers: the first point.
+        """
+        arc, a, b = self.arc, crossing.before, crossing.behind
+        solver = arc.solver
+        if crossing.eigenvalues != 1 or not solver.linear.direct or not is_symmetric(arc.system):
+            return a
+        arc.put(a.at)
+        x = arc.softest()
+        if x is None:
+            return a
+        first = arc.stiffness(x)
+        arc.put(b.at)
+        change = arc.stiffness(x) - first
+        share = -first / change if change else np.nan
+        if not -1.0 <= share <= 2.0:  # round-off
+            return a
+        state, rows = (
+            p + share * (q - p) for p, q in ((a.at.state, b.at.state), (a.at.rows, b.at.rows))
+        )
+        at = replace(a.at, state=state, rows=rows, value=a.value + share * (b.value - a.value))
+        return replace(a, at=at, arc=a.arc + share * (b.arc - a.arc))
 
     def _sure(self, a: PathPoint, b: PathPoint) -> bool:
         """Tell whether the numbers differ by more than eigenvalues that are zero to round-off."""

@@ -12,7 +12,7 @@ from ...errors import ParameterError
 from ...values.parameter import label
 from ..gradients.bend import bend, total
 from ..gradients.goal import GoalSlopes
-from ..gradients.gradient import Gradient
+from ..gradients.gradient import Gradient, require_variables
 from ..solver import is_symmetric
 from .adjoint import Adjoint, in_equilibrium, require_no_memory
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...arrays import Array
     from ...output.steps import LimitPoint
     from ...values.parameter import Parameter
-    from ..gradients.gradient import Variable
+    from ..gradients.gradient import AnyVariable
     from .adjoint import Weights
     from .equilibrium import EquilibriumSolver
 
@@ -49,7 +49,7 @@ class LimitAdjoint:
     def __init__(self, solver: EquilibriumSolver, parameter: Parameter) -> None:
         self.solver, self.system, self.parameter = solver, solver.system, parameter
 
-    def gradient(self, point: LimitPoint, variables: Sequence[Variable]) -> Gradient:
+    def gradient(self, point: LimitPoint, variables: Sequence[AnyVariable]) -> Gradient:
         """Return the derivatives of the parameter's value there (collective).
 
         Raises
@@ -83,13 +83,13 @@ class LimitAdjoint:
             self._put(present, now)
             self.solver.linear.forget()
 
-    def _gradient(self, point: LimitPoint, variables: Sequence[Variable]) -> Gradient:
+    def _gradient(self, point: LimitPoint, variables: Sequence[AnyVariable]) -> Gradient:
         adjoint = Adjoint(self.solver)
         none = GoalSlopes(0.0, *(np.zeros_like(self.system.state) for _ in range(3)))
         weights = self._null_vector(adjoint)
         require_no_memory(self.system, weights.by)
         by_load, _ = adjoint.derivative(self.parameter, none, weights, [])
-        found: list[tuple[Variable, float | Array]] = []
+        found: list[tuple[AnyVariable, float | Array]] = []
         for variable in variables:
             self._require_other(variable)
             value, changes = adjoint.derivative(variable, none, weights, [])
@@ -97,7 +97,7 @@ class LimitAdjoint:
             found.append((variable, -value / by_load))
         return Gradient(point.parameter, found)
 
-    def _require_other(self, variable: Variable) -> None:
+    def _require_other(self, variable: AnyVariable) -> None:
         """Raise where a variable is the load itself."""
         if variable is self.parameter:
             raise ParameterError(
@@ -147,8 +147,9 @@ class BucklingAdjoint(LimitAdjoint):
 
     what, points = "buckling_gradient", "bifurcations"
 
-    def _gradient(self, point: LimitPoint, variables: Sequence[Variable]) -> Gradient:
+    def _gradient(self, point: LimitPoint, variables: Sequence[AnyVariable]) -> Gradient:
         system, adjoint = self.system, Adjoint(self.solver)
+        require_variables(system, variables)
         if not is_symmetric(system) or point.eigenvalues != 1:
             raise ParameterError(
                 f"{self.what}: known of simple bifurcations and symmetric tangents; here "
@@ -176,7 +177,7 @@ class BucklingAdjoint(LimitAdjoint):
         slopes = GoalSlopes(0.0, slope, 0.0 * x, 0.0 * x)
         shape = adjoint.resting(GoalSlopes(0.0, 0.0 * x, x, 0.0 * x))
         by_load, _ = adjoint.derivative(self.parameter, slopes, weights, [])
-        found: list[tuple[Variable, float | Array]] = []
+        found: list[tuple[AnyVariable, float | Array]] = []
         for variable in variables:
             self._require_other(variable)
             value, changes = adjoint.derivative(variable, slopes, weights, [])
@@ -193,7 +194,7 @@ class BucklingAdjoint(LimitAdjoint):
         (part,) = system.sum(np.array([rows(x) @ rows(y)]))
         return y - part * x, abs(along) / np.sqrt(size) if size else 0.0
 
-    def _require_perfect(self, adjoint: Adjoint, variable: Variable, shape: Weights) -> None:
+    def _require_perfect(self, adjoint: Adjoint, variable: AnyVariable, shape: Weights) -> None:
         """Raise where a parameter is an imperfection: it presses along the shape (collective)."""
         none = GoalSlopes(0.0, *(np.zeros_like(shape.w) for _ in range(3)))
         along, _ = adjoint.derivative(variable, none, shape, [])

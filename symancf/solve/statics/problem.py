@@ -497,7 +497,7 @@ class StaticProblem(OneProcess, Displayable):
             return PathAdjoint(self.solver, self.trace).gradient(found, variables)
 
     @warns_once
-    def limit_gradient(self, parameters: Sequence[Variable], number: int = 0) -> Gradient:
+    def limit_gradient(self, parameters: Sequence[AnyVariable], number: int = 0) -> Gradient:
         r"""Return derivatives of a limit load of the last path by parameters (collective).
 
         That of ``history.limit_points[number]``, the value of the parameter that `follow` was
@@ -536,13 +536,12 @@ class StaticProblem(OneProcess, Displayable):
         return self._at_point(LimitAdjoint, self.history.limit_points, parameters, number)
 
     @warns_once
-    def buckling_gradient(self, parameters: Sequence[Variable], number: int = 0) -> Gradient:
+    def buckling_gradient(self, parameters: Sequence[AnyVariable], number: int = 0) -> Gradient:
         r"""Return derivatives of a load at which the last path branches (collective).
 
         That of ``history.bifurcations[number]``, a simple one whose branches are alike, as those of
         a straight column. With the shape x in which the tangent is singular there the load goes
-        with :math:`x \cdot K x = 0` along the path, see `BucklingAdjoint`; as exact as the place of
-        the bifurcation, 1e-6.
+        with :math:`x \cdot K x = 0` along the path, see `BucklingAdjoint`.
 
         Returns
         -------
@@ -578,13 +577,13 @@ class StaticProblem(OneProcess, Displayable):
         self,
         adjoint: type[LimitAdjoint],
         points: Sequence[LimitPoint],
-        parameters: Sequence[Variable],
+        parameters: Sequence[AnyVariable],
         number: int,
     ) -> Gradient:
         """Return derivatives of a load at a point of the last path, by its number (collective)."""
-        from ..gradients.gradient import require_variables
+        from ..gradients.gradient import require_any_variables
 
-        variables, path = require_variables(self._system, parameters), self._continuation
+        variables, path = require_any_variables(self._system, parameters), self._continuation
         number = arguments.integer(adjoint.what, "number", number, least=0)
         if path is None or number >= len(points) or path.parameter == "time":
             raise ParameterError(
@@ -615,17 +614,19 @@ class StaticProblem(OneProcess, Displayable):
         return PathAdjoint(self.solver, self.trace).value(goal)
 
     @warns_once
-    def sensitivity(self, parameters: Sequence[Variable], *, of: Sequence[Goal]) -> list[Gradient]:
+    def sensitivity(
+        self, parameters: Sequence[AnyVariable], *, of: Sequence[Goal]
+    ) -> list[Gradient]:
         """Return dJ/dp of several goals at the last equilibrium, in their order (collective).
 
         The direct way: one linear system for each parameter and each value of a field, whatever the
-        number of goals. Errors are those of `gradient`, and a law whose tangent leaves something
-        out is a ParameterError.
+        number of goals; by a `Shape` one for each goal. Errors are those of `gradient`, and a law
+        whose tangent leaves something out is a ParameterError.
         """
-        from ..gradients.gradient import require_goal, require_variables
+        from ..gradients.gradient import require_any_variables, require_goal
 
         goals = [require_goal(goal) for goal in (of if isinstance(of, list | tuple) else [of])]
-        variables = require_variables(self._system, parameters)
+        variables = require_any_variables(self._system, parameters)
         return self._adjoint("sensitivity").sensitivity(variables, goals)
 
     @warns_once
