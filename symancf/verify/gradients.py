@@ -304,6 +304,6 @@ def buckling() -> Iterator[Number]:
             problem.follow(P, to=4.0, step=0.5)
         found = problem.buckling_gradient([EI, EA, k])
         total = sum(p.value * found[p] for p in (EI, EA, k))
-        yield Number(f"{name}: sum of p dP/dp", total, found.value, 1e-5)
+        yield Number(f"{name}: sum of p dP/dp", total, found.value, 1e-8)
         if not spring:
             yield Number("Euler: by EI", found[EI], np.pi**2 / 4, 1e-3)

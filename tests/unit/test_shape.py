@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,9 @@ def test_gradients_by_positions_are_those_of_new_meshes(cell: str) -> None:
     shape = sa.Shape(body)
     found = problem.gradient(goal, [shape])[shape]
     assert found.shape == shape.values.shape
+    direct, twice = problem.sensitivity([shape], of=[goal, 2.0 * goal])
+    np.testing.assert_allclose(direct[shape], found, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(twice[shape], 2.0 * found, rtol=1e-10, atol=1e-13)
     direction = 0.1 * np.random.default_rng(1).standard_normal(found.shape)
 
     def value(h: float) -> float:
@@ -117,8 +121,51 @@ def test_what_is_a_function_of_places_is_refused_by_name() -> None:
     goal, shape = sa.Goal(lambda u_a: u_a[0], body["x1"]), sa.Shape(body)
     with pytest.raises(ParameterError, match="wind"):
         problem.gradient(goal, [shape])
-    with pytest.raises(ParameterError, match="are known of equilibria"):
+    with pytest.raises(ParameterError, match="wind"):
         problem.sensitivity([shape], of=[goal])
+    for refused in (
+        lambda: problem.hessian(goal, [shape]),
+        lambda: sa.optimize.scipy(problem, goal, [shape]),
+        lambda: sa.check_gradient(problem, goal, [shape]),
+    ):
+        with pytest.raises(ParameterError, match=r"shape of|wind"):
+            refused()
+
+
+def arch(h: float = 0.0, direction: Any = 0.0) -> tuple[sa.StaticProblem, sa.Body]:
+    """Half of an arch of solids that snaps through, followed up to its limit point."""
+    P = sa.Parameter("P", 0.0)
+
+    def rise(X: Any) -> Any:
+        return X + np.outer(np.sin(np.pi * X[:, 0] / 8.0), [0.0, 1.2, 0.0])
+
+    mesh = sa.Mesh.box((4.0, 0.4, 0.5), (4, 1, 1), warp=rise)
+    mesh.points[:] += h * direction
+    body = sa.Body(mesh["body"], sa.elements.hex8, LAW, mu=50.0, lam=10.0)
+    sides = [sa.fix(body[side], "z") for side in ("z0", "z1")]
+    load = sa.force(body["y1"], (0.0, lambda t: -P.value, 0.0))
+    terms = [sa.fix(body["x0"]), sa.fix(body["x1"], "x"), *sides, load]
+    problem = sa.StaticProblem(sa.System(body, terms=terms), options=EXACT, check_stable=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        points = problem.history.limit_points
+        problem.follow(P, step=0.5, steps=14, until=lambda step: len(points) > 0)
+    return problem, body
+
+
+def test_limit_loads_follow_positions_of_nodes() -> None:
+    problem, body = arch()
+    shape = sa.Shape(body)
+    found = problem.limit_gradient([shape])[shape]
+    direction = 0.02 * np.random.default_rng(1).standard_normal(found.shape)
+
+    def load(h: float) -> float:
+        return arch(h, direction)[0].history.limit_points[0].parameter
+
+    assert (found * direction).sum() == pytest.approx(slope(load, 0.0, 5e-3), rel=1e-7)
+    # twice as large in all directions: four times the load
+    total = (found * shape.values).sum()
+    assert total == pytest.approx(2.0 * problem.history.limit_points[0].parameter, rel=1e-9)
 
 
 def test_bodies_with_slopes_have_no_shape() -> None:

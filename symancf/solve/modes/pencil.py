@@ -185,7 +185,7 @@ class Pencil:
                 )
             else:
                 y = self.step(z)
-            remainder, halves = y - theta * z, (-1, self.unknowns.rows)
+            remainder, halves = y - theta * z, (1 if self.rates is None else 2, self.unknowns.rows)
             if images.shape[1]:
                 remainder = remainder - invariant @ self.sums(images.T @ remainder)
             size, rest = (

@@ -239,11 +239,7 @@ class Adjoint:
         values: list[Array]
         for variable in variables:
             if isinstance(variable, Shape):
-                pairs = zip(slopes, goals, strict=True)
-                values = [
-                    np.asarray(self.derivative(variable, own, self.pulled(own), [(1.0, goal)])[0])
-                    for own, goal in pairs
-                ]
+                values = self._by_shape(variable, slopes, goals)
                 changes = True
             elif isinstance(variable, Field):
                 cells = range(len(variable.values))
@@ -265,6 +261,15 @@ class Adjoint:
             for own_pairs, value in zip(found, values, strict=True):
                 own_pairs.append((variable, value if np.ndim(value) else float(value)))
         return [Gradient(s.value, own) for s, own in zip(slopes, found, strict=True)]
+
+    def _by_shape(
+        self, shape: Shape, slopes: Sequence[GoalSlopes], goals: Sequence[Goal]
+    ) -> list[Array]:
+        """Return the derivatives (nodes, 3) of goals by positions, each by its adjoint."""
+        return [
+            np.asarray(self.derivative(shape, own, self.pulled(own), [(1.0, goal)])[0])
+            for own, goal in zip(slopes, goals, strict=True)
+        ]
 
     def _explicit(self, change: Quotients[Array], by_beside: Sequence[Array]) -> Array:
         """Return the derivatives of goals by what of them changes beside the state (collective)."""

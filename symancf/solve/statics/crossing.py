@@ -108,7 +108,8 @@ class Crossings:
 
         With the vector x in which the tangent is nearly singular :math:`x \cdot K x` is the
         eigenvalue at both points, but for the square of their distance, and linear between them.
-        Of several eigenvalues, unsymmetric tangents and iterative solvers: the first point.
+        Beside it, by 1e-11 of the parameter. Of several eigenvalues, unsymmetric tangents and
+        iterative solvers: the first point.
         """
         arc, a, b = self.arc, crossing.before, crossing.behind
         solver = arc.solver
@@ -124,6 +125,7 @@ class Crossings:
         share = -first / change if change else np.nan
         if not -1.0 <= share <= 2.0:  # round-off
             return a
+        share += 1e-5  # no direct solver bears a tangent that is singular to the last digit
         state, rows = (
             p + share * (q - p) for p, q in ((a.at.state, b.at.state), (a.at.rows, b.at.rows))
         )
