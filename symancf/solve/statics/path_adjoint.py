@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
+from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
 from ...runtime.collective import reduced, together
 from ...values.parameter import Field, Parameter, label
@@ -81,10 +82,11 @@ class PathAdjoint:
         totals: list[float | Array] = [0.0] * len(variables)
         changes = [False] * len(variables)
         remembered: list[Array] | None = None
+        carried: Array | None = None
         switch = np.inf
         for n in reversed(range(len(self.trace))):
             goals = goals_at(n, counts)
-            if not goals and remembered is None and n < len(self.trace) - 1:
+            if not goals and remembered is None and carried is None and n < len(self.trace) - 1:
                 continue
             starts = n == 0 and self.trace.origin == "start"
             self._take(n)
@@ -93,12 +95,15 @@ class PathAdjoint:
             if starts and not goals:
                 continue
             switch = min(switch, np.inf if starts else distance_to_switch(self.system))
-            found, weights = self._here(variables, goals, remembered, starts)
+            found, weights = self._here(variables, goals, remembered, carried, starts)
             for k, (own, changed) in enumerate(found):
                 totals[k] = totals[k] + own
                 changes[k] |= changed
-            remembered = None if starts else self._before(weights.by)
-            if remembered is not None:
+            remembered = carried = None
+            if not starts:
+                remembered, anchors = self._before(weights.by)
+                carried = self._by_anchors(n, anchors)
+            if remembered is not None or carried is not None:
                 self._require_history(n)
         for variable, changed in zip(variables, changes, strict=True):
             Adjoint.require_change(variable, changed)
@@ -112,13 +117,19 @@ class PathAdjoint:
         variables: Sequence[AnyVariable],
         goals: Sequence[tuple[float, Goal]],
         remembered: list[Array] | None,
+        carried: Array | None,
         starts: bool,
     ) -> tuple[list[tuple[float | Array, bool]], Weights]:
         """Return the derivatives by variables at the present state, and the weights there.
 
-        `starts`: the state follows nothing, neither supports nor a state before.
+        Parameters
+        ----------
+        carried : derivatives by the owned coordinates, of the step after.
+        starts : the state follows nothing, neither supports nor a state before.
         """
         adjoint, slopes = Adjoint(self.solver), self._slopes(goals)
+        if carried is not None:
+            slopes.coordinates[: len(carried)] += carried
         if starts:
             weights = adjoint.resting(slopes)
         else:
@@ -205,15 +216,25 @@ class PathAdjoint:
             seeds[number] = rows
         return seeds
 
-    def _before(self, by: Derivatives) -> list[Array] | None:
-        """Return the weights of what was remembered before the step; None where all are zero."""
+    def _before(self, by: Derivatives) -> tuple[list[Array] | None, dict[int, Array]]:
+        """Return the weights of what was remembered before the step; None where all are zero.
+
+        And those of anchors that points with friction did not remember: their closest points in the
+        state before, as seeds by the form.
+        """
         system = self.system
         memory, some = system.memory, False
         found: list[Array] = []
+        anchors: dict[int, Array] = {}
         numbered = zip(memory.numbers, memory.forms, memory.values.old, strict=True)
         for number, form, old in numbered:
             rows, count = by.rows.get(number), old.shape[1]
-            own = np.zeros((form.size, count)) if rows is None else rows[:, -count:]
+            own = np.zeros((form.size, count)) if rows is None else rows[:, -count:].copy()
+            if isinstance(form.entities, ClosestPoints) and form.entities.anchor >= 0:
+                new = memory.beginning(form)[:, 0] == 0.0
+                anchors[number] = np.zeros((form.size, form.cell.shape[1]))
+                anchors[number][new, -count : 3 - count] = own[new, :3]
+                own[new, :3] = 0.0
             size = 0.0 if rows is None else float(np.abs(rows).max(initial=0.0))
             part = float(np.abs(own).max(initial=0.0))
             largest = np.max(system.comm.allgather([part, size]), axis=0)
@@ -223,7 +244,21 @@ class PathAdjoint:
                 every[form.ids[form.owned]] = own[form.owned]
                 own = reduced(system.comm, every)
             found.append(own)
-        return found if some else None
+        return (found if some else None), anchors
+
+    def _by_anchors(self, number: int, anchors: dict[int, Array]) -> Array | None:
+        """Return derivatives by the owned coordinates of the state before one of the trace.
+
+        Of weights of anchors that are closest points there; None: there are none (collective).
+        """
+        system = self.system
+        own = any(bool(weights.any()) for weights in anchors.values())
+        if not system.comm.allreduce(own, op=MPI.LOR):
+            return None
+        before = system.numbering.local(self.trace[number - 1].displacement)
+        with together(system.comm):
+            by = system.assembler.pull_closest_points(before, anchors)
+        return by[: system.numbering.owned].copy()
 
     def _require_history(self, number: int) -> None:
         """Raise where what laws remember is not that of the steps of the trace."""
@@ -250,8 +285,9 @@ class PathAdjoint:
         memory, system = self.system.memory, self.system
         weights = memory.own(remembered)
         at_rest = memory.initial(system.assembler, np.zeros_like(system.state))
-        pairs = zip(memory.own(at_rest), memory.own(memory.values.next), strict=True)
-        if not system.comm.allreduce(all(np.array_equal(a, b) for a, b in pairs), op=MPI.LAND):
+        sets = memory.own(at_rest), memory.own(memory.values.next), weights
+        same = all(np.array_equal(a, b) or not w.any() for a, b, w in zip(*sets, strict=True))
+        if not system.comm.allreduce(same, op=MPI.LAND):
             raise ParameterError(
                 "laws remember something from before the trace begins: begin it with the system, "
                 "before all steps",
