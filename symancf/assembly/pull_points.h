@@ -182,6 +182,33 @@ static void pull_anchor(const symancf_term *t, const symancf_batch *b, int l, co
   spread_closest(c, b->facet[l], b->N[l], o, M, y, f);
 }
 
+/*
+ * The part of the rate of d, by which s changes by `by_rate`: it follows the rates of the nodes, and the
+ * place at which the facet's are taken, d' - a_k' dxi^k.
+ */
+static void pull_rate(const symancf_assembler *assembler, const symancf_term *t, const symancf_batch *b, int l,
+                      const double *by_rate, const double *M, double *f)
+{
+  const symancf_closest_points *c = t->closest_points;
+  const int point = b->point[l], facet = b->facet[l], nf = c->types.functions;
+  const double *factors = assembler->rate_factor;
+  double moves[2], y[3];
+  if (c->rate < 0) return;
+  if (factors) {
+    spread_own(c, point, by_rate, factors, f);
+    spread_facet(c, facet, b->N[l], -1.0, by_rate, factors, f);
+  }
+  if (!assembler->rate) return;
+  for (int d = 0; d < 2; d++) {
+    double a[3] = {0.0, 0.0, 0.0};
+    combine(nf, b->N[l] + (1 + d) * nf, c->offset + (int64_t)facet * nf, assembler->rate, a);
+    moves[d] = -dot3(by_rate, a);
+  }
+  weigh(b->closest + l, moves, 2, y);
+  spread_own(c, point, y, NULL, f);
+  spread_closest(c, facet, b->N[l], b->closest + l, M, y, f);
+}
+
 /* The part of the anchor at the beginning, `by_t` the derivative by t = r_s - r_a: by xi, eta and nodes. */
 static void pull_anchor_before(const symancf_term *t, const symancf_batch *b, int l, const double *r,
                                const double *by_t, double *f)
@@ -267,11 +294,8 @@ static int64_t pull_points(const symancf_assembler *assembler, const symancf_ter
     spread(c, point, facet, b->N[l], along, f);
     for (int a = 0; a < 3; a++) turn[a] = by[(c->turn + a) * LANES + l];
     spread_turn(c, facet, b->closest + l, normals->M, turn, f);
-    if (assembler->rate_factor && c->rate >= 0) {
-      for (int a = 0; a < 3; a++) by_rate[a] = by[(c->rate + a) * LANES + l];
-      spread_own(c, point, by_rate, assembler->rate_factor, f);
-      spread_facet(c, facet, b->N[l], -1.0, by_rate, assembler->rate_factor, f);
-    }
+    for (int a = 0; a < 3 && c->rate >= 0; a++) by_rate[a] = by[(c->rate + a) * LANES + l];
+    pull_rate(assembler, t, b, l, by_rate, normals->M, f);
     if (c->anchor < 0) continue;
     const double weight[2] = {seed_of(t, point, 1), seed_of(t, point, 2)};
     for (int a = 0; a < 3; a++) {

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
 from ...runtime.collective import reduced, together
 from ...values.parameter import Field, Parameter, label
+from ..gradients.anchors import by_new_anchors, take_new_anchors
 from ..gradients.goal import GoalSlopes, goals_at, scaled
 from ..gradients.gradient import Gradient
 from ..gradients.shape import Shape
@@ -101,8 +101,9 @@ class PathAdjoint:
                 changes[k] |= changed
             remembered = carried = None
             if not starts:
-                remembered, anchors = self._before(weights.by)
-                carried = self._by_anchors(n, anchors)
+                anchors = take_new_anchors(self.system, weights.by.rows)
+                remembered = self._before(weights.by)
+                carried = by_new_anchors(self.system, self.trace[max(n, 1) - 1], anchors)
             if remembered is not None or carried is not None:
                 self._require_history(n)
         for variable, changed in zip(variables, changes, strict=True):
@@ -124,12 +125,12 @@ class PathAdjoint:
 
         Parameters
         ----------
-        carried : derivatives by the owned coordinates, of the step after.
+        carried : derivatives by the coordinates, of the step after; see `by_new_anchors`.
         starts : the state follows nothing, neither supports nor a state before.
         """
         adjoint, slopes = Adjoint(self.solver), self._slopes(goals)
         if carried is not None:
-            slopes.coordinates[: len(carried)] += carried
+            slopes.coordinates[:] += carried
         if starts:
             weights = adjoint.resting(slopes)
         else:
@@ -216,25 +217,15 @@ class PathAdjoint:
             seeds[number] = rows
         return seeds
 
-    def _before(self, by: Derivatives) -> tuple[list[Array] | None, dict[int, Array]]:
-        """Return the weights of what was remembered before the step; None where all are zero.
-
-        And those of anchors that points with friction did not remember: their closest points in the
-        state before, as seeds by the form.
-        """
+    def _before(self, by: Derivatives) -> list[Array] | None:
+        """Return the weights of what was remembered before the step; None where all are zero."""
         system = self.system
         memory, some = system.memory, False
         found: list[Array] = []
-        anchors: dict[int, Array] = {}
         numbered = zip(memory.numbers, memory.forms, memory.values.old, strict=True)
         for number, form, old in numbered:
             rows, count = by.rows.get(number), old.shape[1]
-            own = np.zeros((form.size, count)) if rows is None else rows[:, -count:].copy()
-            if isinstance(form.entities, ClosestPoints) and form.entities.anchor >= 0:
-                new = memory.beginning(form)[:, 0] == 0.0
-                anchors[number] = np.zeros((form.size, form.cell.shape[1]))
-                anchors[number][new, -count : 3 - count] = own[new, :3]
-                own[new, :3] = 0.0
+            own = np.zeros((form.size, count)) if rows is None else rows[:, -count:]
             size = 0.0 if rows is None else float(np.abs(rows).max(initial=0.0))
             part = float(np.abs(own).max(initial=0.0))
             largest = np.max(system.comm.allgather([part, size]), axis=0)
@@ -244,21 +235,7 @@ class PathAdjoint:
                 every[form.ids[form.owned]] = own[form.owned]
                 own = reduced(system.comm, every)
             found.append(own)
-        return (found if some else None), anchors
-
-    def _by_anchors(self, number: int, anchors: dict[int, Array]) -> Array | None:
-        """Return derivatives by the owned coordinates of the state before one of the trace.
-
-        Of weights of anchors that are closest points there; None: there are none (collective).
-        """
-        system = self.system
-        own = any(bool(weights.any()) for weights in anchors.values())
-        if not system.comm.allreduce(own, op=MPI.LOR):
-            return None
-        before = system.numbering.local(self.trace[number - 1].displacement)
-        with together(system.comm):
-            by = system.assembler.pull_closest_points(before, anchors)
-        return by[: system.numbering.owned].copy()
+        return found if some else None
 
     def _require_history(self, number: int) -> None:
         """Raise where what laws remember is not that of the steps of the trace."""
