@@ -599,7 +599,7 @@ def test_a_block_that_falls_and_slides_on_another() -> None:
         return X - np.stack([0.2 + 0 * sag, 0.2 + 0 * sag, 0.5 + 0.05 * sag], axis=1)
 
     low = sa.Mesh.box((1.6, 1.4, 0.5), (3, 3, 1), warp=bump)
-    top = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1), warp=lambda X: X + [0.0, 0.0, 0.002])
+    top = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1), warp=lambda X: X + np.array([0.0, 0.0, 0.002]))
     p = parameters(E=1000.0, speed=0.8, g=9.81, rho=10.0, mu=0.3)
     law, hex8_plain = sa.energies.neo_hooke(), sa.elements.hex8_plain
     fast = (p["speed"], 0.3, -0.3)
