@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise
@@ -38,7 +38,7 @@ from .group import Group, grouped, parameters, source
 from .structures import LANES, HalfRows, Term, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     from mpi4py import MPI
@@ -74,15 +74,12 @@ class Derivatives:
     values : by the `Assembler.values`, of the entities that this rank owns.
     rows : by parameters and memory of entities (n, rows), by their form; copies included.
     coordinates : by the coordinates, local vector, complete at what this rank owns.
-    all_terms : whether these have a part of all terms: not those of points opposite to facets that
-        move, whose kernels know nothing of what the closest points depend on.
     bad : number of points that left the domain of their law.
     """
 
     values: Array
     rows: dict[int, Array]
     coordinates: Array
-    all_terms: bool
     bad: int
 
 
@@ -809,46 +806,77 @@ class Assembler:
         Raises
         ------
         CompileError : a law remembers what follows axes of stretches, and is no tensor.
-        ParameterError : points slide with friction on facets that move, or are damped there.
+        ParameterError : a point with friction slides off the rim of the side that it touches.
         """
-        self.prepare("pull", np.flatnonzero(self._active).tolist())
-        for form in self._projected:
-            assert isinstance(form.entities, ClosestPoints)
-            if form.entities.anchor >= 0 or self._vectors.get("rate") is not None:
-                raise ParameterError(
-                    f"derivatives by all parameters are not known of {form.name!r}: points slide "
-                    "with friction, or are damped, on facets that move; at rest and without "
-                    "friction they are",
-                    asked="pull",
-                    given=form.name,
-                )
+        self._prepare_pull()
         coordinates = np.zeros_like(x)
         kept: dict[Group, tuple[Array, ...]] = {}
         try:
             for group, term in zip(self.groups, self._terms, strict=False):
-                kernel = self._telling(self.forms[group.numbers[0]].kernel, "pull")
-                kept[group] = group.pull(term, seeds or {}, kernel.addresses["pull"])
+                kept[group] = self._pull_of(group, term, seeds or {})
             bad = self._call("pull", x, v, coordinates, None)
         finally:
             for term in self._terms:
                 term.by_uniform = term.by_cell = term.seed = None
+        self._require_known(kept)
         values = np.zeros_like(self.values)
         rows: dict[int, Array] = {}
         for group, (*tables, _) in kept.items() if parameters else ():
             group.sum_of(tables, values)
             rows |= group.values_of(tables[1])
-        return Derivatives(values, rows, coordinates, self.pulls_all_terms, bad)
+        return Derivatives(values, rows, coordinates, bad)
+
+    def pull_closest_points(self, x: Array, seeds: Mapping[int, Array]) -> Array:
+        """Return derivatives by coordinates of weights times closest points (collective).
+
+        Of points on facets, as they would be remembered at a state where none touches.
+
+        Parameters
+        ----------
+        seeds : weights (n, rows) by the form; see `pull`.
+        """
+        with ExitStack() as stack:
+            for group in self.groups:
+                if isinstance(self.forms[group.numbers[0]].entities, ClosestPoints):
+                    stack.enter_context(group.out_of_reach())
+            return self.pull(x, np.zeros_like(x), seeds, parameters=False).coordinates
+
+    def _prepare_pull(self) -> None:
+        """Compile what `pull` calls (collective)."""
+        active: list[int] = np.flatnonzero(self._active).tolist()
+        self.prepare("pull", active)
+        on_facets = [k for k in active if isinstance(self.forms[k].entities, ClosestPoints)]
+        self.prepare("update", on_facets)
+
+    def _pull_of(self, group: Group, term: Term, seeds: Mapping[int, Array]) -> tuple[Array, ...]:
+        """Give a term the mode `pull` and room for its derivatives; see `Group.pull`."""
+        form = self.forms[group.numbers[0]]
+        function = self._telling(form.kernel, "pull").addresses["pull"]
+        update = 0, 0
+        if isinstance(form.entities, ClosestPoints):
+            kernel = self._telling(form.kernel, "update")
+            update = kernel.addresses["update"], kernel.size("O")
+        return group.pull(term, seeds, function, update)
+
+    def _require_known(self, groups: Collection[Group]) -> None:
+        """Raise where derivatives of points on facets are not known (collective)."""
+        own = [self.forms[g.numbers[0]].name for g in groups if g.unknown[0]]
+        if not self._friction_on_facets:
+            return
+        names = sorted({name for every in self._comm.allgather(own) for name in every})
+        if names:
+            raise ParameterError(
+                f"derivatives are not known of {names[0]!r}: with friction a point slides off the "
+                "rim of the side that it touches",
+                asked="gradient",
+                given=names[0],
+            )
 
     @property
-    def pulls_all_terms(self) -> bool:
-        """See `Derivatives.all_terms`, of this rank."""
-        return not self._projected
-
-    @property
-    def _projected(self) -> list[Form]:
-        """Forms of points opposite to facets that move."""
-        first = (self.forms[group.numbers[0]] for group in self.groups)
-        return [form for form in first if isinstance(form.entities, ClosestPoints)]
+    def _friction_on_facets(self) -> bool:
+        """Whether points slide with friction on facets that move, on any rank."""
+        own = (form.entities for form in self.forms)
+        return any(isinstance(e, ClosestPoints) and e.anchor >= 0 for e in own)
 
     def lend_pull(self) -> tuple[Terms, list[tuple[Group, tuple[Array, ...]]]]:
         """Return an assembler of C for the mode `pull`, and room for its derivatives (collective).
@@ -856,12 +884,11 @@ class Assembler:
         `Group.sum_of` and `Group.values_of` read these; C sets them to zero. Nothing is remembered,
         and rates follow as they do now.
         """
-        self.prepare("pull", np.flatnonzero(self._active).tolist())
+        self._prepare_pull()
         terms, rooms = [], []
         for group, term in zip(self.groups, self._terms, strict=False):
-            kernel = self._telling(self.forms[group.numbers[0]].kernel, "pull")
             terms.append(Term.from_buffer_copy(term))
-            rooms.append((group, group.pull(terms[-1], {}, kernel.addresses["pull"])))
+            rooms.append((group, self._pull_of(group, terms[-1], {})))
         return self._with_terms(terms), rooms
 
     def shape(

@@ -18,6 +18,7 @@
 #define SYMANCF_CLOSEST_POINTS_H
 
 #include "linearized.h"
+#include "pull_points.h"
 #include "roundoff.h"
 
 #include <stdlib.h>
@@ -58,58 +59,19 @@ static void remember(const symancf_term *t, const symancf_batch *b, int lane, co
                      const double *Q, const symancf_bound *bounds)
 {
   const symancf_closest_points *c = t->closest_points;
-  const int point = b->point[lane], k = b->place[lane], element = c->element[point];
-  const symancf_closest_point *o = b->closest + lane;
+  const int point = b->point[lane];
   double *to = memory_of(t, point);
   for (int row = 0; row < t->table_rows; row++) to[row * LANES] = b->table[row * LANES + lane];
   if (c->anchor < 0) return;
-  double before[2];
-  const double status = to[4 * LANES];
-  const int anchored = anchor_of(t, point, before);
-  if (status < 0.0 || !anchored) {
-    put_anchor(t, point, k, o->xi);
-    to[3 * LANES] = 0.0;
-  } else if (status == 0.0) {
-    to[0] = anchored, to[LANES] = before[0], to[2 * LANES] = before[1];
-  } else {
-    symancf_closest_point q;
-    double r[3], shift[3];
-    for (int a = 0; a < 3; a++) {
-      shift[a] = b->table[a * LANES + lane];
-      r[a] = o->r[a] + shift[a];
-    }
-    int h = nearest(c, element, P, Q, bounds, r, HUGE_VAL, &q);
-    if (h < 0 || fabs(q.g) > c->size[c->facet[c->facet_start[element] + h]]) { /* off the edge: go on from the closest point */
-      for (int d = 0; d < 2; d++) q.xi[d] = o->xi[d] + dot3(o->inverse[d], shift);
-      h = k;
-    }
-    put_anchor(t, point, h, q.xi);
+  symancf_next_anchor next;
+  find_next_anchor(t, b, lane, P, Q, bounds, &next);
+  if (next.how == STAYS) {
+    double before[2];
+    to[0] = anchor_of(t, point, before), to[LANES] = before[0], to[2 * LANES] = before[1];
+    return;
   }
-}
-
-/*
- * Derivatives by the parameters of a batch of points, where the closest points stay: v . f has no
- * other, and by unknowns it is the tangent that tells.
- */
-static int64_t pull(const symancf_term *t, const symancf_batch *b, const double *v, const double *g,
-                    double *d, double *P)
-{
-  const int64_t rows = 2 * t->cell_rows + t->uniform_rows;
-  double *by_cell = aligned_alloc(64, (size_t)(rows + 1) * LANES * sizeof(double));
-  if (!by_cell) return 1;
-  double *by_uniform = by_cell + t->cell_rows * LANES, *seed = by_uniform + t->uniform_rows * LANES;
-  memset(by_cell, 0, (size_t)rows * LANES * sizeof(double));
-  jets_of(t, b, v, NULL, NULL, d);
-  const int64_t bad = t->pull(b->n, t->uniform, b->cell, NULL, g, d, seed, P, by_uniform, by_cell);
-  for (int l = 0; l < b->n; l++) {
-    const int64_t begin = b->point[l] / LANES * LANES, lane = b->point[l] % LANES;
-    for (int k = 0; k < t->uniform_rows; k++)
-      t->by_uniform[begin * t->uniform_rows + k * LANES + lane] += by_uniform[k * LANES + l];
-    for (int k = 0; k < t->cell_rows; k++)
-      t->by_cell[begin * t->cell_rows + k * LANES + lane] += by_cell[k * LANES + l];
-  }
-  free(by_cell);
-  return bad;
+  put_anchor(t, point, next.place, next.at.xi);
+  if (next.how == CLOSEST) to[3 * LANES] = 0.0;
 }
 
 /* Evaluate a batch of points; `v` in directions: of positions, `w` of their rates. */
@@ -121,12 +83,8 @@ static int64_t flush(const symancf_assembler *assembler, const symancf_term *t, 
   const int n = b->n, m = t->jets;
   double *g = work, *d = g + m * LANES, *P = d + m * LANES, *H = P + m * LANES;
   int64_t bad = 0;
-  for (int l = n; l < LANES && n; l++)
-    for (int row = 0; row < t->cell_rows; row++) {
-      b->cell[row * LANES + l] = b->cell[row * LANES];
-      b->cell_rate[row * LANES + l] = b->cell_rate[row * LANES];
-    }
   if (!n) return 0;
+  repeat_lanes(t, b);
   jets_of(t, b, x, assembler->rate, NULL, g);
   if (what == LINEARIZE) return keep(t, b, g, P, H);
   if (tabulates(what)) return function_of(t, what)(n, t->uniform, b->cell, NULL, g, b->table);
@@ -137,7 +95,6 @@ static int64_t flush(const symancf_assembler *assembler, const symancf_term *t, 
       if (t->owned[b->point[l]]) energies[t->form[0]] += P[l];
     return bad;
   }
-  if (what == PULL) return pull(t, b, v, g, d, P);
   if (what == PRODUCT) {
     jets_of(t, b, v, w, normals->dm, d);
     bad = t->product(n, t->uniform, b->cell, NULL, g, d, P);
@@ -202,7 +159,7 @@ static int64_t closest_points(const symancf_assembler *assembler, const symancf_
   symancf_batch *b = calloc(1, sizeof *b);
   symancf_normals normals;
   symancf_room room = {0};
-  const int derived = what == TANGENT || what == PRODUCT || what == LINEARIZE;
+  const int derived = what == TANGENT || what == PRODUCT || what == LINEARIZE || what == PULL;
   if (!make_normals(c, derived, &normals) || !r || !P || !bounds || !b ||
       (what == TANGENT && !make_room(assembler, t, &room))) {
     free(r), free(P), free(bounds), free(b), forget_normals(&normals), forget_room(&room);
@@ -228,7 +185,10 @@ static int64_t closest_points(const symancf_assembler *assembler, const symancf_
   }
   for (int point = 0; point <= t->n; point++) {
     if (point == t->n || b->n == LANES) {
-      bad += flush(assembler, t, what, r, v, w, f, energies, work, cleared, &normals, &room, b);
+      if (what == PULL)
+        bad += pull_points(assembler, t, b, r, v, P, &normals, bounds, work, f);
+      else
+        bad += flush(assembler, t, what, r, v, w, f, energies, work, cleared, &normals, &room, b);
       for (int l = 0; l < b->n && tabulates(what); l++) {
         if (what == UPDATE) {
           remember(t, b, l, P, normals.Q, bounds);
@@ -246,9 +206,12 @@ static int64_t closest_points(const symancf_assembler *assembler, const symancf_
     for (int i = 0; i < c->vectors; i++)
       for (int a = 0; a < 3; a++)
         y[a] += c->value[(int64_t)point * c->vectors + i] * r[c->element_offset[element * c->vectors + i] + a];
-    const int k = nearest(c, element, P, normals.Q, bounds, y, tabulates(what) ? HUGE_VAL : reach, &o);
+    const int far = tabulates(what) || (what == PULL && is_seeded(t, point));
+    const int k = nearest(c, element, P, normals.Q, bounds, y, far ? HUGE_VAL : reach, &o);
     if (k >= 0 && what != INITIAL && (what == OUTPUTS || o.g <= reach)) {
       take(t, b, point, k, &o);
+    } else if (what == PULL) {
+      if (far) pull_open(t, point, k, &o, normals.M, f);
     } else if (what == UPDATE || what == INITIAL) {
       open_point(t, point, k, &o, what);
     } else if (what == OUTPUTS) { /* nothing is opposite */

@@ -10,6 +10,7 @@ the same source in all forms of a group: one number, Parameter or function.
 from __future__ import annotations
 
 import ctypes
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,7 +24,7 @@ from .form import CellEntities, ClosestPoints, Form, Jets, keeps_nodes
 from .structures import LANES, Opposite, Term
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from ..values.parameter import Value
     from .half import Half
@@ -92,6 +93,8 @@ class Group:
         kernel, sizes = own[0].kernel, [form.size for form in own]
         self.size = sum(sizes)
         self._arrays: list[npt.NDArray[np.generic]] = []
+        #: (1,) points of which `pull` knows no derivatives: their anchors slide off a facet's edge
+        self.unknown = np.zeros(1, dtype=np.int32)
         self._end = np.cumsum(sizes)
         self.term = Term(
             tabulated=kernel.tabulated,
@@ -242,6 +245,7 @@ class Group:
             anchor=closest_points.anchor,
             turn=closest_points.turn,
             rate=closest_points.rate,
+            unknown=hold(self.unknown, np.int32),
         )
         self.corners, self.term.jets = closest_points.corners, kernel.rows
         self.term.closest_points = ctypes.addressof(self._closest_points)
@@ -351,13 +355,18 @@ class Group:
         term.uniform_rate, term.cell_rate = address(uniform), address(cell)
         term.parameter = function
 
-    def pull(self, term: Term, seeds: Mapping[int, Array], function: int) -> tuple[Array, ...]:
+    def pull(
+        self, term: Term, seeds: Mapping[int, Array], function: int, update: tuple[int, int]
+    ) -> tuple[Array, ...]:
         """Give a copy of this group's term room for derivatives by all parameters.
 
         By uniform ones (batches, slots, 8), by those of entities and what these remember
         (batches, rows, 8), and the weights of the latter, which are to be kept as long.
-        `seeds` (n, rows) by the number of the form; `function` is the kernel's ``pull``.
+        `seeds` (n, rows) by the number of the form; `function` is the kernel's ``pull``, `update`
+        its ``update`` and the rows of that, of points on facets.
         """
+        self.unknown[:] = 0
+        term.update, term.table_rows = update
         batches, rows = max(1, len(self._cell)), max(1, self._cell.shape[1])
         rooms = self._rooms
         for room in rooms:
@@ -373,6 +382,15 @@ class Group:
         term.by_uniform, term.by_cell, term.seed = self._room_addresses
         term.uniform_rows, term.pull = len(self._uniform), function
         return rooms
+
+    @contextmanager
+    def out_of_reach(self) -> Iterator[None]:
+        """Let no point touch the facets opposite for now, whatever its gap."""
+        reach, self._closest_points.reach = self._closest_points.reach, -np.inf
+        try:
+            yield
+        finally:
+            self._closest_points.reach = reach
 
     def seed(self, term: Term, seeds: Mapping[int, Array]) -> Array:
         """Give a copy of this group's term weights of what entities remember; see `pull`."""

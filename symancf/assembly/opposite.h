@@ -51,6 +51,7 @@ typedef struct symancf_closest_points {
   int32_t memory;       /* first row of what points remember, those of the anchor come first */
   int32_t gap;          /* row of the gap among them, or -1 */
   int32_t damping, span; /* places of theta and h in uniform: the law is taken at g + theta h g' */
+  int32_t *unknown; /* points whose derivatives `pull_points` does not know */
   int32_t anchor, turn, rate; /* first of the jets t and of the change of n, of the rates of d; or -1 */
 } symancf_closest_points;
 

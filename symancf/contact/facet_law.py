@@ -103,9 +103,9 @@ def facet_law(name: str, normal: Normal, coulomb: Coulomb | None) -> PointLaw:
         path = HistoryVariable(SLID, sp.Piecewise((0, p <= 0), (SLID + rub.length, True)))
         # rows of closest_points.h
         variables = HistoryVariable(SLIPPED, slip), HistoryVariable(real("status"), status), path
-        rubs = HistoryVariable(
-            RUB, sp.Piecewise((0, p <= 0), (K * sp.sqrt(dot(stretch, stretch)), True))
-        )
+        square = dot(stretch, stretch)  # at 0 the root has no derivative
+        size = sp.Piecewise((K * sp.sqrt(square), sp.And(p > 0, square > 0)), (0, True))
+        rubs = HistoryVariable(RUB, size)
         history = [*shift, *variables, *history, rubs]
         uniform += [real(s) for s in coulomb.parameters] + ([dt] if coulomb.speeds else [])
     history.append(HistoryVariable(real("dissipated"), share * dissipation, total=True))

@@ -158,7 +158,11 @@ TERMS = (
     CapabilityRow("term", "Viscosity"),
     CapabilityRow("term", "Flexure", multigrid=NO_GRIDS, gradient=NO_FREQUENCIES, shape=NO_MESH),
     CapabilityRow(
-        "term", "Contact, deformable bodies", steps=IN_PYTHON, gradient=STATICS, shape=NO_SHAPE
+        "term",
+        "Contact, deformable bodies",
+        steps=IN_PYTHON,
+        gradient=NO_FREQUENCIES,
+        shape=NO_SHAPE,
     ),
     CapabilityRow("term", "Contact, friction", gradient=NO_FREQUENCIES, shape=NO_SHAPE),
     CapabilityRow(

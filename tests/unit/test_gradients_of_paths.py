@@ -30,7 +30,7 @@ class Path:
     def __init__(self, system: sa.System, goal: sa.Goal, variables: list[Any]) -> None:
         self.problem = sa.StaticProblem(system, options=EXACT, check_stable=False)
         self.goal, self.variables = goal, variables
-        self.step = 0.5
+        self.step, self.change = 0.5, 5e-4
 
     def solve(self, variable: Any = None, value: Any = None) -> sa.Trace:
         self.problem.reset()
@@ -49,7 +49,7 @@ class Path:
         for v in self.variables:
             own = v.value if isinstance(v, sa.Parameter) else v.values.copy()
             d = own if isinstance(v, sa.Parameter) else np.cos(np.arange(len(own)))
-            h = 5e-4 if isinstance(v, sa.Parameter) else 5e-4 * np.abs(own).max()
+            h = self.change * (1.0 if isinstance(v, sa.Parameter) else np.abs(own).max())
             values = []
             for k in (-2, -1, 1, 2):
                 self.solve(v, own + k * h * d)
@@ -110,8 +110,39 @@ def rubbed() -> Path:
     return Path(sa.System(body, terms=[top, contact]), goal, [mu, rough, down, drag])
 
 
+def dragged() -> Path:
+    """A block pressed onto a curved one, and dragged over its facets with friction."""
+
+    def bump(X: Any) -> Any:
+        sag = (X[:, 0] - 0.8) ** 2 + (X[:, 1] - 0.7) ** 2
+        return X - np.stack([0.2 + 0 * sag, 0.2 + 0 * sag, 0.5 + 0.05 * sag], axis=1)
+
+    names = {"mu": 1.0, "lam": 1.5, "down": 0.05, "drag": 0.08}
+    mu, lam, down, drag = (sa.Parameter(*pair) for pair in names.items())
+    low, top = (
+        sa.Mesh.box((1.6, 1.4, 0.5), (3, 3, 1), warp=bump),
+        sa.Mesh.box((1, 1, 0.5), (2, 2, 1)),
+    )
+    under = sa.Body(low["body"], hex8_plain, neo_hooke(), name="under", mu=0.9, lam=lam)
+    over = sa.Body(top["body"], hex8_plain, neo_hooke(), name="over", mu=mu, lam=2.0)
+    contact = sa.Contact(over["z0"], under["z1"], mu=0.3, stiffness=8.0)
+    along = [lambda t, c=c: c * drag.value * max(0.0, t - 1.0) for c in (1.0, 0.3)]
+    hold = sa.fix(over["z1"], displacement=(*along, lambda t: -down.value * min(t, 1.0)))
+    base = sa.fix(under["z0"])
+    rests = sa.fix(over.at((0.0, 1.0, 0.0)), "y")  # where it touches
+    force, aside = sa.Goal(lambda F: F[0], hold), sa.Goal(lambda F: F[1], rests)
+    side = sa.Goal(lambda u_a: u_a[0] - u_a[2], under.at((1.0 / 3.0, 0.8 / 3.0, -0.1)))
+    goal = force + 0.5 * force.at(2.0) + 3.0 * side.integral() + aside
+    system = sa.System(under, over, terms=[base, hold, rests, contact])
+    path = Path(system, goal, [mu, lam, down, drag])
+    path.step, path.change = 1.0, 2e-5
+    return path
+
+
 @pytest.mark.collective(rows=2)
-@pytest.mark.parametrize("path", [viscous, plastic, enhanced, rubbed], ids=lambda p: p.__name__)
+@pytest.mark.parametrize(
+    "path", [dragged, viscous, plastic, enhanced, rubbed], ids=lambda p: p.__name__
+)
 def test_against_differences_of_whole_solutions(path: Callable[[], Path]) -> None:
     path().check()
 

@@ -591,6 +591,34 @@ def test_a_block_that_falls_and_slides_on_a_plane() -> None:
     )
 
 
+def test_a_block_that_falls_and_slides_on_another() -> None:
+    """Points slide over facets that move, and stick; lists of facets change on the way."""
+
+    def bump(X: Any) -> Any:
+        sag = (X[:, 0] - 0.8) ** 2 + (X[:, 1] - 0.7) ** 2
+        return X - np.stack([0.2 + 0 * sag, 0.2 + 0 * sag, 0.5 + 0.05 * sag], axis=1)
+
+    low = sa.Mesh.box((1.6, 1.4, 0.5), (3, 3, 1), warp=bump)
+    top = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1), warp=lambda X: X + np.array([0.0, 0.0, 0.002]))
+    p = parameters(E=1000.0, speed=0.8, g=9.81, rho=10.0, mu=0.3)
+    law, hex8_plain = sa.energies.neo_hooke(), sa.elements.hex8_plain
+    fast = (p["speed"], 0.3, -0.3)
+    under = sa.Body(low["body"], hex8_plain, law, name="under", mu=900.0, lam=1500.0, rho=10.0)
+    over = sa.Body(
+        top["body"], hex8_plain, law, name="over", mu=p["E"], lam=2e3, rho=p["rho"], velocity=fast
+    )
+    contact = sa.Contact(over["z0"], under["z1"], mu=p["mu"])
+    base = sa.fix(under["z0"])
+    terms = [base, contact, sa.gravity((0.0, 0.0, lambda t: -p["g"].value))]
+    side = sa.Goal(lambda u_a: u_a[0] - 2 * u_a[2], over.at((0.0, 0.5, 0.002)))
+    push = sa.Goal(lambda F: F[0] / 1e3, base)
+    case = Case([under, over], terms, side + push + side.integral(), [*p.values()])
+    found = case.check(h=1e-5, to=0.1, step=0.01)
+    assert 0.0 < found.switch < 1.0
+    with pytest.raises(sa.ParameterError, match="laws with memory"):
+        case.problem.sensitivity([p["E"]], of=[side])
+
+
 @pytest.mark.collective(rows=0)
 def test_a_load_jumps_at_a_stop() -> None:
     mesh = sa.Mesh.box((1.0, 1.0, 1.0), (1, 1, 1))

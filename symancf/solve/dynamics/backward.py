@@ -27,6 +27,8 @@ import numpy as np
 from mpi4py import MPI
 
 from ...errors import ParameterError
+from ...runtime.collective import reduced
+from ..gradients.anchors import by_new_anchors, take_new_anchors
 from ..gradients.chain import ChainRule
 from ..gradients.fgmres import fgmres
 from ..gradients.goal import goals_at
@@ -86,15 +88,15 @@ class Backward:
         return [*self._first_memory(), *rates]
 
     def _first_memory(self) -> list[Array]:
-        if not self._remembers:
-            return []
+        """Return what laws remember at first, but lists that change: these follow no parameter."""
         system = self._system
-        found, _ = system.assembler.tabulate(
-            "initial", list(self._remembers), np.zeros_like(system.state)
-        )
+        forms = [k for k in self._remembers if not system.forms[k].changing]
+        if not forms:
+            return []
+        found, _ = system.assembler.tabulate("initial", forms, np.zeros_like(system.state))
         return [
             found[k][system.forms[k].owned.astype(bool)].ravel() if k in found else np.zeros(0)
-            for k in self._remembers
+            for k in forms
         ]
 
     # ---- the sweep ------------------------------------------------------------------------------
@@ -108,6 +110,7 @@ class Backward:
             assemblers += [kinematics.gradients, kinematics.course]
         follows = any(part.goal.parametric for part in weights)
         at_each_step = bool(m.moving) or follows or any(a.timed_cells for a in assemblers)
+        at_each_step |= bool(system.changing)  # other entities have other rows
         chain = ChainRule(
             system, assemblers, variables, self._trace.show, self._driven, at_each_step
         )
@@ -117,7 +120,8 @@ class Backward:
         self._solver.stale = True
         self._squares: list[float] = []  # of steps, the last first: w . M w / h^4
         bars = MotionVectors.zeros(len(m.state))
-        seeds = {k: np.zeros_like(system.forms[k].cell) for k in self._remembers}
+        seeds: dict[int, Array] = {}
+        self._remember(seeds, {k: np.zeros_like(system.forms[k].cell) for k in self._remembers})
         switch, by_event = self._distance_to_switch(), distance_to_step_end(self._trace)
         self._trace.go_to(self._states[-1])
         here, n = self._trace.present(), len(self._states) - 1
@@ -214,14 +218,28 @@ class Backward:
             self._earlier[k] = self._earlier.get(k, 0.0) + forces.rows[k]
 
     def _remember(self, seeds: dict[int, Array], rows: dict[int, Array]) -> None:
-        """Take derivatives by what laws remembered at the beginning of a step.
+        """Take derivatives by what laws remembered at the beginning of a step (collective).
 
-        Those of forces in goals, too.
+        Of lists that change those of all entities, by their numbers.
         """
         for k, count in self._remembers.items():
-            total = rows[k] + self._earlier.pop(k, 0.0)
+            form, total = self._system.forms[k], rows[k]
             total[:, :-count] = 0.0
+            if form.changing and form.ids is not None:
+                every = np.zeros((len(self._memory_of(k)), total.shape[1]))
+                every[form.ids[form.owned]] = total[form.owned]
+                total = reduced(self._system.comm, every)
             seeds[k] = total
+
+    def _memory_of(self, k: int) -> Array:
+        """Return what all entities of a form with memory remember, by their numbers."""
+        memory = self._system.memory
+        return memory.values.next[memory.numbers.index(k)]
+
+    def _seeds_here(self, seeds: dict[int, Array]) -> dict[int, Array]:
+        """Return weights of what the present entities remember, those of lists that change, too."""
+        forms = {k: self._system.forms[k] for k in seeds}
+        return {k: x[forms[k].ids] if forms[k].changing else x for k, x in seeds.items()}
 
     def _inertia(self, a: Array, w: Array) -> Derivatives:
         """Return derivatives of w . M a, of what moves (collective)."""
@@ -265,9 +283,9 @@ class Backward:
         m = self._motion
         self._integrator.factors(h)
         shares = self._trace.shares(before, h)
-        go_to = (
-            self._trace.go_to if any(shares) else self._integrator.restore
-        )  # loads are those of after
+        # loads are those of after, but other entities have to be told
+        again = any(shares) or self._system.changing
+        go_to = self._trace.go_to if again else self._integrator.restore
         go_to(before)
         begin = self._trace.present()
         start = self._trace.biased(begin, h, last, shares)
@@ -277,7 +295,7 @@ class Backward:
             old = self._unsettle(start, now, h, after, bars)
         else:
             self._unstraighten(start, now, h, after, bars)
-        self._through_step(h, after, bars, seeds)
+        self._through_step(h, before, after, bars, seeds)
         bars.a += old
         by_jerk = shares[0] * bars.v + (0.0 if last else shares[1]) * bars.A
         if last and abs(h - last) > 1e-12 * h:  # A* = a + (h/last) (A - a), of states v + ...
@@ -414,7 +432,12 @@ class Backward:
             )
 
     def _through_step(
-        self, h: float, after: State, bars: MotionVectors, seeds: dict[int, Array]
+        self,
+        h: float,
+        before: State,
+        after: State,
+        bars: MotionVectors,
+        seeds: dict[int, Array],
     ) -> None:
         """Turn derivatives by the end of the equations of a step into those by its start.
 
@@ -429,18 +452,22 @@ class Backward:
         k = integrator.auxiliary_factor
         direct = bars.u + m.rate_factor * bars.v + m.acceleration_factor * bars.a + k * bars.A
         b = direct
-        if seeds and (self._system.comm.size > 1 or any(part.any() for part in seeds.values())):
-            b = direct + solver.pull(np.zeros_like(b), seeds).coordinates
+        here = self._seeds_here(seeds)
+        if here and (self._system.comm.size > 1 or any(part.any() for part in here.values())):
+            b = direct + solver.pull(np.zeros_like(b), here).coordinates
         b = np.where(self._free, -b, 0.0)
-        forces, inertia, w = self._solve(b, direct, seeds)
+        forces, inertia, w = self._solve(b, direct, here)
         held, by_rate = forces, np.zeros_like(w)
         if self._by_rate:
             with self._system.assembler.following(self._system.rate, None):
-                held = solver.pull(w, seeds)
+                held = solver.pull(w, here)
             factor = np.where(m.rate_factor == 0.0, 1.0, m.rate_factor)
             by_rate = (forces.coordinates - held.coordinates) / factor
             by_rate[m.rate_factor == 0.0] = 0.0
-        self._remember(seeds, forces.rows)
+        rows = {k: forces.rows[k] + self._earlier.pop(k, 0.0) for k in self._remembers}
+        anchors = take_new_anchors(self._system, rows)
+        carried = by_new_anchors(self._system, before, anchors)
+        self._remember(seeds, rows)
         mass = np.where(m.second, inertia.coordinates, 0.0)
         self._squares.append(float((w * mass)[self._owned].sum()) / h**4)
         ended = MotionVectors(
@@ -454,7 +481,7 @@ class Backward:
         rest_of = 1.0 - c.alpha_f
         second, first = self._second, self._first
         r, b = ended.v, ended.a
-        bars.u = np.where(second | first, base, 0.0)
+        bars.u = np.where(second | first, base, 0.0) + (0.0 if carried is None else carried)
         bars.v = np.where(second, h * base + r, np.where(first, -c.alpha_f / rest_of * r, 0.0))
         bars.a = np.where(second, -c.alpha_f / rest_of * b, 0.0)
         of_second = h * h * (0.5 - c.beta) * base + h * (1.0 - c.gamma) * r
@@ -505,11 +532,13 @@ class Backward:
         self._jump(state, step)
         start_rates = self._system.numbering.local(self._trace.start_rates)
         self._through_start(step, start_rates, bars)
-        self._remember(seeds, seeds)
+        forms = self._system.forms
         first = [
-            seeds[k][self._system.forms[k].owned.astype(bool), -rows:].ravel()
+            (seeds[k] + self._earlier.pop(k, 0.0))[forms[k].owned.astype(bool), -rows:].ravel()
             for k, rows in self._remembers.items()
+            if not forms[k].changing
         ]
+        self._earlier.clear()  # lists that change remember nothing at first
         if self._starts:
             first.append(np.where(self._free, bars.v, 0.0)[: self._system.numbering.owned])
         if first:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mpi4py import MPI
 
-from ...assembly.form import ClosestPoints
 from ...assembly.state import StatesOfSteps
 from ...errors import ParameterError
 from ...runtime.collective import together
@@ -46,11 +45,6 @@ def require_derivatives(motion: EquationsOfMotion, first: State) -> None:
     ParameterError
     """
     system, names = motion.system, list[str]()
-    names += [
-        f"contact {form.name!r} of bodies that deform"
-        for form in system.forms
-        if isinstance(form.entities, ClosestPoints)
-    ]
     if first.method["last_step"]:
         names.append("a trace that does not begin where the motion begins")
     if motion.mass.timed or system.redundant.some:

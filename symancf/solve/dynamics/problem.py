@@ -723,7 +723,7 @@ class DynamicProblem(OneProcess, Displayable):
         ------
         ParameterError : there is no trace; nothing depends on a parameter; something has changed
             since `solve`; no step ends at the time of a goal; the motion has something that is not
-            differentiated (events that act, contact of bodies that deform).
+            differentiated (events that act, redundant constraints).
         CompileError : a law has unknowns of a cell (a condensed pressure, enhanced strains).
 
         Examples

@@ -282,7 +282,7 @@ class NativeSweep:
             sums, steps = (some[2 * k : 2 * k + 2] for some in (self._sums, self._of_step))
             size = len(self._chain.assemblers[number].values)
             if number not in kernels:
-                kernels[number] = Derivatives(np.zeros(size), {}, none, True, 0)
+                kernels[number] = Derivatives(np.zeros(size), {}, none, 0)
                 values[number] = np.zeros((len(times) - begin, size))
             group.sum_of(sums, kernels[number].values)
             kernels[number].rows.update(group.values_of(sums[1]))

@@ -94,7 +94,7 @@ class TransposedStep:
         parts = [] if found is None else [found]
         if factor is not None:
             by_rate = np.where(motion.second, factor * by_rate, 0.0)
-            parts.append(Derivatives(0.0 * forces.values, {}, by_rate, True, 0))
+            parts.append(Derivatives(0.0 * forces.values, {}, by_rate, 0))
         return total([forces, *(times(motion.damping.stiffness, part) for part in parts)])
 
     def require_strains(self) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from mpi4py import MPI
 
 from ...assembly.cell_fields import CellFields
-from ...assembly.form import ClosestPoints
 from ...errors import ParameterError
 from ...runtime.collective import together
 from ...values.parameter import Field, Parameter, label
@@ -47,13 +46,11 @@ class Weights:
     ----------
     w : weights of the residual, of forces of supports, too (local vector).
     by : derivatives of w . residual + seeds . update, by all there is.
-    first : derivatives by the coordinates of forces of supports and of what laws remember next.
     seeds : weights of what laws remember next, see `Assembler.pull`.
     """
 
     w: Array
     by: Derivatives
-    first: Array
     seeds: dict[int, Array] | None = None
 
 
@@ -106,10 +103,6 @@ class Adjoint:
             pulled = self._pull(slopes.forces, seeds)
             first = pulled.coordinates
             free = free + first
-            if forces and not pulled.all_terms:
-                self._require_apart(slopes.forces)
-                none = np.zeros_like(first)
-                first = self._pull(none, seeds).coordinates if seeds else none
         w = self.linear.solve(np.where(self.fixed, 0.0, -free), transpose=True)
         last = self.linear.last  # of this state
         same = last is not None and not seeds and np.array_equal(last[0], w + slopes.forces)
@@ -118,35 +111,13 @@ class Adjoint:
         else:
             by = self._pull(w + slopes.forces, seeds)
         some = system.sum(np.array([np.abs(slopes.coordinates).sum()]))[0] or forces
-        if by.all_terms and some:  # else all of it may be round-off
+        if some:  # else all of it may be round-off
             self._require_solved(w, free, first, by.coordinates)
-        return Weights(w + slopes.forces, by, first, seeds)
-
-    def _require_apart(self, forces: Array) -> None:
-        """Raise where points that bodies touch one another at bear weights of forces (collective).
-
-        Elsewhere the transposed tangent of contact has no part in these.
-
-        Raises
-        ------
-        ParameterError
-        """
-        found = False
-        for form in self.system.forms:
-            if isinstance(form.entities, ClosestPoints):
-                own = form.entities
-                at = np.concatenate([own.offsets.ravel(), own.element_offsets.ravel()])
-                found |= bool(forces[at[:, None] + np.arange(3)].any())
-        if self.system.comm.allreduce(found, op=MPI.LOR):
-            raise ParameterError(
-                "forces of supports as goals are not known where supports are on a side that "
-                "touches another body: give a goal of places",
-                asked="goal",
-            )
+        return Weights(w + slopes.forces, by, seeds)
 
     def resting(self, slopes: GoalSlopes) -> Weights:
         """Return the same at a state that follows nothing, such as the first one."""
-        return Weights(slopes.forces, self._pull(slopes.forces), np.zeros_like(slopes.forces))
+        return Weights(slopes.forces, self._pull(slopes.forces))
 
     def _require_solved(self, w: Array, free: Array, first: Array, last: Array) -> None:
         """Raise where the transposed tangent is not the one that was solved with (collective).
@@ -323,8 +294,7 @@ class Adjoint:
         v = self.system.numbering.random(1)
         pulled = self._pull(v)
         require_no_memory(self.system, pulled)
-        if pulled.all_terms:
-            require_tangent(self.system, v, pulled)
+        require_tangent(self.system, v, pulled)
 
     @staticmethod
     def require_change(variable: AnyVariable, changes: bool) -> None:
@@ -361,13 +331,7 @@ class Adjoint:
         own = slice(0, numbering.start[numbering.owned_vertices])
         if not system.sum(np.array([np.abs(prescribed).sum()]))[0]:
             return 0.0
-        if by.all_terms:
-            part = by.coordinates[own] @ prescribed[own]
-        else:
-            f = np.zeros_like(prescribed)
-            system.assembler.product(system.state, prescribed, f)
-            part = f[own] @ weights.w[own] + weights.first[own] @ prescribed[own]
-        return float(system.sum(np.array([part]))[0])
+        return float(system.sum(np.array([by.coordinates[own] @ prescribed[own]]))[0])
 
     def changes_of(
         self, variable: Parameter | TimeSeries, goals: Sequence[Goal] = ()

@@ -89,13 +89,6 @@ class Hessian(LinearOperator):  # type: ignore[misc]
         slopes = self._goal.slopes(system)
         weights = adjoint.pulled(slopes)
         require_no_memory(system, weights.by)
-        if not weights.by.all_terms:
-            raise ParameterError(
-                "hessian: second derivatives are not known of bodies that touch one another: "
-                "gauss_newton=True",
-                asked="gauss_newton",
-                possible=(True,),
-            )
         self._w = weights.w - slopes.forces
         self._before = [value_of(v) for v in self._variables]
         random = np.random.default_rng(0)

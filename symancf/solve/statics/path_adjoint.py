@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
@@ -12,6 +12,7 @@ from mpi4py import MPI
 from ...errors import ParameterError
 from ...runtime.collective import reduced, together
 from ...values.parameter import Field, Parameter, label
+from ..gradients.anchors import by_new_anchors, take_new_anchors
 from ..gradients.goal import GoalSlopes, goals_at, scaled
 from ..gradients.gradient import Gradient
 from ..gradients.shape import Shape
@@ -32,6 +33,24 @@ if TYPE_CHECKING:
 
 #: Part of a derivative below which the next step depends on nothing that is remembered
 ROUND_OFF = 1e-12
+
+
+class EarlierWeights(NamedTuple):
+    """How a goal weighs what a step depends on of the state before.
+
+    Attributes
+    ----------
+    memory : weights of what laws remember, of each form with memory; None: all are 0.
+    coordinates : derivatives by coordinates, see `by_new_anchors`; None: all are 0.
+    """
+
+    memory: list[Array] | None = None
+    coordinates: Array | None = None
+
+    @property
+    def some(self) -> bool:
+        """Whether there are any."""
+        return self.memory is not None or self.coordinates is not None
 
 
 class PathAdjoint:
@@ -80,25 +99,25 @@ class PathAdjoint:
         counts = scaled(instants, outer)
         totals: list[float | Array] = [0.0] * len(variables)
         changes = [False] * len(variables)
-        remembered: list[Array] | None = None
+        earlier = EarlierWeights()
         switch = np.inf
         for n in reversed(range(len(self.trace))):
             goals = goals_at(n, counts)
-            if not goals and remembered is None and n < len(self.trace) - 1:
+            if not (goals or earlier.some) and n < len(self.trace) - 1:
                 continue
             starts = n == 0 and self.trace.origin == "start"
             self._take(n)
-            if starts and remembered is not None:
-                self._add_initial(variables, remembered, totals, changes)
+            if starts and earlier.memory is not None:
+                self._add_initial(variables, earlier.memory, totals, changes)
             if starts and not goals:
                 continue
             switch = min(switch, np.inf if starts else distance_to_switch(self.system))
-            found, weights = self._here(variables, goals, remembered, starts)
+            found, weights = self._here(variables, goals, earlier, starts)
             for k, (own, changed) in enumerate(found):
                 totals[k] = totals[k] + own
                 changes[k] |= changed
-            remembered = None if starts else self._before(weights.by)
-            if remembered is not None:
+            earlier = EarlierWeights() if starts else self._before(n, weights.by)
+            if earlier.some:
                 self._require_history(n)
         for variable, changed in zip(variables, changes, strict=True):
             Adjoint.require_change(variable, changed)
@@ -111,18 +130,23 @@ class PathAdjoint:
         self,
         variables: Sequence[AnyVariable],
         goals: Sequence[tuple[float, Goal]],
-        remembered: list[Array] | None,
+        earlier: EarlierWeights,
         starts: bool,
     ) -> tuple[list[tuple[float | Array, bool]], Weights]:
         """Return the derivatives by variables at the present state, and the weights there.
 
-        `starts`: the state follows nothing, neither supports nor a state before.
+        Parameters
+        ----------
+        earlier : of the step after.
+        starts : the state follows nothing, neither supports nor a state before.
         """
         adjoint, slopes = Adjoint(self.solver), self._slopes(goals)
+        if earlier.coordinates is not None:
+            slopes.coordinates[:] += earlier.coordinates
         if starts:
             weights = adjoint.resting(slopes)
         else:
-            seeds = None if remembered is None else self._seeds(remembered)
+            seeds = None if earlier.memory is None else self._seeds(earlier.memory)
             weights = adjoint.pulled(slopes, seeds)
         found = [
             adjoint.derivative(variable, slopes, weights, goals, supports=not starts)
@@ -205,9 +229,11 @@ class PathAdjoint:
             seeds[number] = rows
         return seeds
 
-    def _before(self, by: Derivatives) -> list[Array] | None:
-        """Return the weights of what was remembered before the step; None where all are zero."""
+    def _before(self, number: int, by: Derivatives) -> EarlierWeights:
+        """Return the weights of what the step to a state depends on of the one before."""
         system = self.system
+        anchors = take_new_anchors(system, by.rows)
+        coordinates = by_new_anchors(system, self.trace[max(number, 1) - 1], anchors)
         memory, some = system.memory, False
         found: list[Array] = []
         numbered = zip(memory.numbers, memory.forms, memory.values.old, strict=True)
@@ -223,7 +249,7 @@ class PathAdjoint:
                 every[form.ids[form.owned]] = own[form.owned]
                 own = reduced(system.comm, every)
             found.append(own)
-        return found if some else None
+        return EarlierWeights(found if some else None, coordinates)
 
     def _require_history(self, number: int) -> None:
         """Raise where what laws remember is not that of the steps of the trace."""
@@ -250,8 +276,9 @@ class PathAdjoint:
         memory, system = self.system.memory, self.system
         weights = memory.own(remembered)
         at_rest = memory.initial(system.assembler, np.zeros_like(system.state))
-        pairs = zip(memory.own(at_rest), memory.own(memory.values.next), strict=True)
-        if not system.comm.allreduce(all(np.array_equal(a, b) for a, b in pairs), op=MPI.LAND):
+        sets = memory.own(at_rest), memory.own(memory.values.next), weights
+        same = all(np.array_equal(a, b) or not w.any() for a, b, w in zip(*sets, strict=True))
+        if not system.comm.allreduce(same, op=MPI.LAND):
             raise ParameterError(
                 "laws remember something from before the trace begins: begin it with the system, "
                 "before all steps",

@@ -652,7 +652,7 @@ class StaticProblem(OneProcess, Displayable):
         ------
         ParameterError : as those of `sensitivity`; the goal itself has one of the parameters.
             Without ``gauss_newton``: values of laws, loads or supports are no linear functions of
-            the parameters; bodies touch one another; a kink at the present state.
+            the parameters; a kink at the present state.
 
         Examples
         --------

@@ -91,18 +91,13 @@ class Transposed:
         """
         system, numbering = self._system, self._system.numbering
         vectors, x = self._solver.vectors, np.zeros_like(system.state)
-        lacks = transpose and not system.assembler.pulls_all_terms
-        corrects = transpose and not (self._direct or lacks)
+        corrects = transpose and not self._direct
 
         def product(rows: Array) -> Array:
             v = np.zeros_like(x)
             self._b.setArray(rows)
             vectors.to_local(self._b, v)
             if corrects or (transpose and not self._symmetric):
-                if lacks:
-                    self._b.setArray(rows)
-                    system.matrix.mat.multTranspose(self._b, self._x)
-                    return np.array(self._x.getArray(readonly=True))
                 self.last = v, system.assembler.pull(system.state, v)
                 return numbering.to_rows(self.last[1].coordinates)
             f = np.zeros_like(x)
