@@ -206,6 +206,15 @@ class Field(OwnAttributes):
                 given=label(given),
             )
         values = reals(given)
+        any_size = reals(given, finite=False)
+        if not values.size and any_size.size:
+            at = int(np.argmin(np.isfinite(any_size).ravel()))
+            raise ParameterError(
+                "the values of a Field are finite numbers, one for each cell; number "
+                f"{at} is {any_size.ravel()[at]}",
+                asked="values",
+                given=float(any_size.ravel()[at]),
+            )
         known = values.shape if self._values is None else self._values.shape
         if values.ndim != 1 or not len(values) or values.shape != known:
             size = "cells" if self._values is None else f"{len(self._values)}"

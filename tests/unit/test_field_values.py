@@ -118,3 +118,13 @@ def test_fields_of_a_potential_are_followed_and_watched() -> None:
     field.values = [2.0, 2.0, -1.0, 2.0, 2.0, 2.0, 2.0, 2.0]
     with pytest.raises(sa.ParameterError, match=r"mu of neo_hooke on 'body' is -1 in cell 2"):
         problem.solve()
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_number_that_is_none_is_named_with_its_cell(wrong: float) -> None:
+    with pytest.raises(sa.ParameterError, match=f"number 1 is {wrong}"):
+        sa.Field([1.0, wrong])
+    field = sa.Field([1.0, 2.0])
+    with pytest.raises(sa.ParameterError, match=f"number 0 is {wrong}"):
+        field.values = [wrong, 2.0]
+    assert field.values.tolist() == [1.0, 2.0]
