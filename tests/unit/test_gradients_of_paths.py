@@ -110,28 +110,27 @@ def rubbed() -> Path:
     return Path(sa.System(body, terms=[top, contact]), goal, [mu, rough, down, drag])
 
 
-def dragged() -> Path:
+def dragged(unit: float = 1.0) -> Path:
     """A block pressed onto a curved one, and dragged over its facets with friction."""
 
     def bump(X: Any) -> Any:
         sag = (X[:, 0] - 0.8) ** 2 + (X[:, 1] - 0.7) ** 2
-        return X - np.stack([0.2 + 0 * sag, 0.2 + 0 * sag, 0.5 + 0.05 * sag], axis=1)
+        return unit * (X - np.stack([0.2 + 0 * sag, 0.2 + 0 * sag, 0.5 + 0.05 * sag], axis=1))
 
-    names = {"mu": 1.0, "lam": 1.5, "down": 0.05, "drag": 0.08}
+    names = {"mu": 1.0, "lam": 1.5, "down": 0.05 * unit, "drag": 0.08 * unit}
     mu, lam, down, drag = (sa.Parameter(*pair) for pair in names.items())
-    low, top = (
-        sa.Mesh.box((1.6, 1.4, 0.5), (3, 3, 1), warp=bump),
-        sa.Mesh.box((1, 1, 0.5), (2, 2, 1)),
-    )
+    low = sa.Mesh.box((1.6, 1.4, 0.5), (3, 3, 1), warp=bump)
+    top = sa.Mesh.box((1.0, 1.0, 0.5), (2, 2, 1), warp=lambda X: unit * X)
     under = sa.Body(low["body"], hex8_plain, neo_hooke(), name="under", mu=0.9, lam=lam)
     over = sa.Body(top["body"], hex8_plain, neo_hooke(), name="over", mu=mu, lam=2.0)
-    contact = sa.Contact(over["z0"], under["z1"], mu=0.3, stiffness=8.0)
+    contact = sa.Contact(over["z0"], under["z1"], mu=0.3, stiffness=8.0 / unit)
     along = [lambda t, c=c: c * drag.value * max(0.0, t - 1.0) for c in (1.0, 0.3)]
     hold = sa.fix(over["z1"], displacement=(*along, lambda t: -down.value * min(t, 1.0)))
     base = sa.fix(under["z0"])
-    rests = sa.fix(over.at((0.0, 1.0, 0.0)), "y")  # where it touches
+    rests = sa.fix(over.at((0.0, unit, 0.0)), "y")  # where it touches
     force, aside = sa.Goal(lambda F: F[0], hold), sa.Goal(lambda F: F[1], rests)
-    side = sa.Goal(lambda u_a: u_a[0] - u_a[2], under.at((1.0 / 3.0, 0.8 / 3.0, -0.1)))
+    place = under.at((unit / 3.0, 0.8 * unit / 3.0, -0.1 * unit))
+    side = sa.Goal(lambda u_a: unit * (u_a[0] - u_a[2]), place)
     goal = force + 0.5 * force.at(2.0) + 3.0 * side.integral() + aside
     system = sa.System(under, over, terms=[base, hold, rests, contact])
     path = Path(system, goal, [mu, lam, down, drag])
@@ -145,6 +144,18 @@ def dragged() -> Path:
 )
 def test_against_differences_of_whole_solutions(path: Callable[[], Path]) -> None:
     path().check()
+
+
+@pytest.mark.collective(rows=0)
+def test_what_is_remembered_counts_in_any_unit() -> None:
+    """Anchors are numbers from 0 to 1, derivatives by them were taken for round-off in um."""
+    found = []
+    for unit in (1.0, 1e-6):
+        path = dragged(unit)
+        path.solve()
+        g = path.problem.gradient(path.goal, path.variables)
+        found.append([g.value / unit**2, *(g[v] * v.value / unit**2 for v in path.variables)])
+    np.testing.assert_allclose(*found, rtol=1e-9)
 
 
 def test_the_distance_to_a_switch_comes_with_the_gradient() -> None:

@@ -21,7 +21,7 @@ CEILINGS = {
     "second": (108, 36),
     "motion": (486, 76),
 }
-STATEMENTS = 66201
+STATEMENTS = 66206
 
 
 @cache

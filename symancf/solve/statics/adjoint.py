@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Part of reactions and elastic forces that a state of a trace may leave on free coordinates
 EQUILIBRIUM = 1e-3
+#: Part of a derivative below which an equilibrium depends on nothing that is remembered
+ROUND_OFF = 1e-12
 #: of the largest stiffness times the size of the system: a force that is none
 NO_FORCE = 1e-9
 
@@ -431,6 +433,30 @@ def by_field(system: DiscreteSystem, field: Field, by: Derivatives) -> Array:
     return np.asarray(system.sum(total))
 
 
+def depends_on_memory(system: DiscreteSystem, number: int, by: Derivatives) -> bool:
+    """Tell whether derivatives by what the law of a form remembers are more than round-off.
+
+    Each is compared with those by parameters as a multiple of the value itself, so that units do
+    not count; where all values are 0 those of the other internal variables stand for them, or 1
+    (collective).
+    """
+    form, rows = system.forms[number], by.rows.get(number)
+    count, columns = len(form.kernel.memory), form.cell.shape[1]
+    if not count:
+        return False
+    values = system.memory.rows(form, system.time)
+    sizes = np.zeros((2, columns))
+    if values is not None and values.size:
+        sizes[0] = np.abs(values).max(axis=0)
+    if rows is not None and rows.size:
+        sizes[1] = np.abs(rows).max(axis=0)
+    scale, slopes = np.max(system.comm.allgather(sizes), axis=0)
+    own = scale[-count:]
+    scale[-count:] = np.where(own > 0.0, own, own.max() or 1.0)
+    found = slopes * scale
+    return bool(found[-count:].max() > ROUND_OFF * found.max())
+
+
 def require_no_memory(system: DiscreteSystem, by: Derivatives) -> None:
     """Raise where the residual depends on what laws remember (collective).
 
@@ -438,16 +464,8 @@ def require_no_memory(system: DiscreteSystem, by: Derivatives) -> None:
     ------
     ParameterError
     """
-    names: list[str] = []
-    for number, form in enumerate(system.forms):
-        count = len(form.kernel.memory)
-        rows = by.rows.get(number)
-        part, whole = 0.0, 0.0
-        if count and rows is not None and rows.size:
-            part, whole = float(np.abs(rows[:, -count:]).max()), float(np.abs(rows).max())
-        found = np.array(system.comm.allgather([part, whole])) if count else np.zeros((1, 2))
-        if found[:, 0].max() > 1e-12 * found[:, 1].max():  # no round-off
-            names.append(form.name)
+    depends = [depends_on_memory(system, k, by) for k in range(len(system.forms))]
+    names = [form.name for form, some in zip(system.forms, depends, strict=True) if some]
     if names:
         raise ParameterError(
             f"{', '.join(map(repr, names))}: the law remembers earlier steps, and the present "

@@ -17,7 +17,7 @@ from ..gradients.goal import GoalSlopes, goals_at, scaled
 from ..gradients.gradient import Gradient
 from ..gradients.shape import Shape
 from ..gradients.switch import distance_to_switch, warn_at_switch
-from .adjoint import Adjoint, columns_of, in_equilibrium
+from .adjoint import Adjoint, columns_of, depends_on_memory, in_equilibrium
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from ..gradients.trace import Trace
     from .adjoint import Weights
     from .equilibrium import EquilibriumSolver
-
-#: Part of a derivative below which the next step depends on nothing that is remembered
-ROUND_OFF = 1e-12
 
 
 class EarlierWeights(NamedTuple):
@@ -240,10 +237,7 @@ class PathAdjoint:
         for number, form, old in numbered:
             rows, count = by.rows.get(number), old.shape[1]
             own = np.zeros((form.size, count)) if rows is None else rows[:, -count:]
-            size = 0.0 if rows is None else float(np.abs(rows).max(initial=0.0))
-            part = float(np.abs(own).max(initial=0.0))
-            largest = np.max(system.comm.allgather([part, size]), axis=0)
-            some |= bool(largest[0] > ROUND_OFF * largest[1])
+            some |= depends_on_memory(system, number, by)
             if form.changing and form.ids is not None:
                 every: Array = np.zeros(old.shape)
                 every[form.ids[form.owned]] = own[form.owned]
