@@ -294,13 +294,9 @@ class DiscreteSystem(Configuration):
 
     @property
     def has_halves(self) -> bool:
-        """Whether all bodies are cells of nodes, see `Half`; terms need not be (collective).
-
-        Lists that change, of contact, have places beside halves on one rank alone.
-        """
+        """Whether all bodies are cells of nodes, see `Half`; terms need not be (collective)."""
         bodies = all(keeps_nodes(form) for form in self.forms if form.role == "strain")
-        alone = self.comm.size == 1 or not self.changing
-        suits = bodies and alone and nodes_first(self.numbering)
+        suits = bodies and nodes_first(self.numbering)
         return bool(self.comm.allreduce(suits, op=MPI.LAND))
 
     @property

@@ -55,13 +55,16 @@ class NodeRows:
 
     @classmethod
     def of(cls, numbering: Numbering, chosen: npt.NDArray[np.bool_], bits: Bits) -> NodeRows:
-        """Number the `chosen` vertices (vertices,), of each its owner says whether (collective)."""
+        """Number the `chosen` vertices (vertices,), of each its owner says whether (collective).
+
+        Those of changing lists, in the room of the topology, are none: no cell has them.
+        """
         owned = numbering.owned_vertices
         mine = np.flatnonzero(chosen[:owned])
         first = sum(numbering.comm.allgather(len(mine))[: numbering.comm.rank])
         every = np.full((numbering.vertices, 1), -1, dtype=np.int64)
         every[mine, 0] = first + np.arange(len(mine))
-        numbering.topology.halo.update(every)
+        numbering.topology.lasting.update(every)
         theirs = owned + np.flatnonzero(every[owned:, 0] >= 0)
         node = np.full(numbering.vertices, -1, dtype=np.int32)
         node[mine] = np.arange(len(mine))
