@@ -37,7 +37,13 @@ def hollow(chambers: int, unit: float = 1.0) -> sa.Mesh:
     return mesh
 
 
-def system_of(kind: str, unit: float = 1.0, **material: Any) -> sa.System:
+def system_of(
+    kind: str,
+    unit: float = 1.0,
+    way: tuple[float, float, float] = (0.02, 0.0, -0.1),
+    finer: int = 1,
+    **material: Any,
+) -> sa.System:
     """Return a row of cubes with gas; or blocks on a rigid ball, on each other, with friction."""
     rubber = {"mu": 1.0 / unit**2, "lam": 4.0 / unit**2} | material
     element, law = sa.elements.hex8_plain, sa.energies.neo_hooke()
@@ -51,15 +57,15 @@ def system_of(kind: str, unit: float = 1.0, **material: Any) -> sa.System:
     size = (3.0, 2.0, 2.0)
     above = np.array([0.2, 0.1, 2.0])
     meshes = [
-        sa.Mesh.box(size, (3, 2, 2)),
-        sa.Mesh.box(size, (2, 2, 3), warp=lambda X: X + above),
+        sa.Mesh.box(size, (3 * finer, 2, 2)),
+        sa.Mesh.box(size, (2 * finer, 2, 3), warp=lambda X: X + above),
     ]
     bodies = [
         sa.Body(mesh["body"], element, law, name=name, **rubber)
         for mesh, name in zip(meshes, ("lower", "upper"), strict=True)
     ]
     lower, upper = bodies
-    down = sa.fix(upper["z1"], displacement=lambda t: (0.02 * t, 0.0, -0.1 * t))
+    down = sa.fix(upper["z1"], displacement=lambda t: tuple(t * np.array(way)))
     if kind == "ball":
         ball = sa.Sphere(4.0, (1.6, 1.0, -2.02))
         return sa.System(upper, terms=[sa.Contact(upper["z0"], ball, mu=0.3), down])
@@ -116,6 +122,25 @@ def test_solutions_are_those_of_factors(kind: str) -> None:
             assert method == ("cg" if kind == "gas" else "gmres")
     size = np.abs(states[1]).max(initial=0.0)
     assert np.abs(states[0] - states[1]).max(initial=0.0) <= 1e-8 * max(size, 0.05)
+
+
+def test_lists_that_change_have_places() -> None:
+    """A block slides over two cells, back to a state before, and on: as with factors."""
+    states: list[np.ndarray[Any, Any]] = []
+    for kinds in ({"pc_type": "grids"}, {"pc_type": "lu", "ksp_type": "preonly"}):
+        system = system_of("blocks", way=(2.0, 0.3, -0.1), finer=2)
+        problem = sa.StaticProblem(system, options=kinds, check_held=False)
+        problem.solve(to=0.25, step=0.25)
+        middle, half = problem.state, system._discrete.__dict__.get("half")
+        first = 0 if half is None else half.revision
+        problem.solve(to=1.0, step=0.25)
+        assert half is None or half.revision > first
+        states.append(system._discrete.state.copy())
+        problem.restore(middle)
+        problem.solve(to=1.0, step=0.25)
+        states.append(system._discrete.state.copy())
+    for other in states[:3]:
+        assert np.abs(other - states[3]).max(initial=0.0) <= 1e-8
 
 
 @pytest.mark.collective(rows=0)
